@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from sitr.cli.main import COMMANDS, GROUPS
+
 QUESTION = "SELECT ward, COUNT(*) AS n, SUM(cost) AS total FROM visits GROUP BY ward"
 SLOW = {
     *("alembic", "cryptography", "duckdb", "jinja2", "numpy", "pandas", "pyarrow", "pydantic", "rich", "scipy"),
@@ -76,11 +78,16 @@ OTHER_KINDS = {"sitr.questions.histogram.fit", "sitr.questions.statistic.questio
 
 ANSWERING = {"sitr.backends.duckdb", "sitr.report.page.html", "sitr.session.kept", "sitr.session.public"}
 FOR_A_PREVIEW = {
-    *("flint", "numpy", "rich", "sitr", "sqlglot", "typer", "yaml"),
+    *("flint", "rich", "sitr", "sqlglot", "typer", "yaml"),
     *("annotated_doc", "cython_runtime", "mypy_extensions", "shellingham", "typing_extensions"),  # what these load
-    *("charset_normalizer", "scipy"),  # to prove μ of integer noise with a σ below 32
 }
 """All packages that a preview may load, beyond the standard library."""
+
+
+def test_a_command_loads_no_other(loaded: Loaded, description: Path) -> None:
+    modules = loaded(2, "preview", description, QUESTION, "--prise", "zcdp(0.05)")
+    assert "sitr.cli.preview" in modules
+    assert not modules & {f"sitr.cli.{name}" for name in (*COMMANDS, *GROUPS) if name != "preview"}
 
 
 def test_a_preview_loads_only_what_it_needs(loaded: Loaded, description: Path) -> None:

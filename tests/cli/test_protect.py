@@ -181,7 +181,7 @@ def test_the_file_is_read_once(sitr: Sitr, monkeypatch: pytest.MonkeyPatch) -> N
 def test_json(sitr: Sitr) -> None:
     told = sitr("protect", "visits.parquet", "--unit-row", "--keys", "days=1", "--bounds", "cost=0:1", "--json").told()
     assert list(told) == [
-        *("description", "name", "neighbors", "max_groups", "max_rows_per_group", "columns", "budget"),
+        *("description", "name", "neighbors", "max_groups", "max_rows_per_group", "max_rows", "columns", "budget"),
     ]
     assert (told["description"], told["name"], told["neighbors"]) == ("visits.sitr.yaml", "visits", "row, add-remove")
     columns = {column["name"]: column for column in told["columns"]}
@@ -352,3 +352,13 @@ def test_a_budget_with_gamma(sitr: Sitr) -> None:
     assert "γ = 0 of ε = 1, δ = 10⁻⁶, γ = 0.05, finite-sample" in " ".join(asked.out.split())
     compared = sitr("compare", "--ledger", "sitr.db", "--delta", "1e-6")
     assert (compared.code, compared.err) == (0, "")
+
+
+def test_a_cap_on_all_rows_is_enough(sitr: Sitr) -> None:
+    done = sitr("protect", "visits.parquet", "--unit", "patient_id", "--max-rows", "6", *BUDGET, "--json")
+    assert done.told()["max_rows"] == 6
+    written = yaml.safe_load(Path("visits.sitr.yaml").read_text())
+    assert (written["max_groups"], written["max_rows_per_group"], written["max_rows"]) == (6, 6, 6)
+    asked = ("ask", "visits.sitr.yaml", "SELECT COUNT(*) AS n FROM visits", "--price", "zcdp(0.1)", "--json")
+    assert sitr(*asked).told()["caps"] == {"max_groups": 1, "max_rows_per_group": 6, "max_rows": None}
+    assert sitr(*asked, "--max-rows", "2").told()["caps"]["max_rows_per_group"] == 2

@@ -30,6 +30,7 @@ from sitr.backends.reading import (
     EachPerson,
     EachRow,
     FewGroups,
+    FewInTotal,
     FewRows,
     Flag,
     Granules,
@@ -57,6 +58,7 @@ from sitr.questions.statistic.numbers import Numbers
 from sitr.questions.synthetic.axes import axes
 from sitr.questions.synthetic.sheet import sheet
 from sitr.sensitivity.bounded import bounded
+from sitr.sensitivity.in_total import in_total
 from tests.laws import walk
 
 SCHEMA = pa.schema([("id", pa.string()), ("ward", pa.string()), ("cost", pa.float64()), ("days", pa.int64())])
@@ -110,7 +112,9 @@ def hold(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[pa.Table],
     return lambda table: SOURCES[request.param](table, tmp_path / "rows")
 
 
-def described(relation: Relation = Relation.ADD_REMOVE, *, known: bool = False, rows: bool = False) -> Table:
+def described(
+    relation: Relation = Relation.ADD_REMOVE, *, known: bool = False, rows: bool = False, total: int | None = None
+) -> Table:
     return describe(
         "visits",
         kinds=KINDS,
@@ -118,18 +122,19 @@ def described(relation: Relation = Relation.ADD_REMOVE, *, known: bool = False, 
         relation=relation,
         max_groups=None if rows else 2,
         max_rows_per_group=None if rows else 3,
+        max_rows=total,
         bounds={"cost": (-2, 5), "days": (-1, 9)},
         granularity={"cost": 0.25},
         keys={"ward": ["A", "B'", "\\", "Ж", None]} if known else {},
     )
 
 
-def asked(question: str, **more: bool) -> Callable[[Relation], BoundedQuery]:
+def asked(question: str, **more: Any) -> Callable[[Relation], BoundedQuery]:
     return lambda relation: bound(parse(question), described(relation, **more))
 
 
-def tallied(relation: Relation) -> Tally:
-    table = described(relation)
+def tallied(relation: Relation, total: int | None = None) -> Tally:
+    table = described(relation, total=total)
     cost = Even(table.columns[2], Fraction(-1), Fraction(4), 5, Rule.DROP)
     return Tally.of(table, Grid((cost, Categories(table.columns[1], ("A", "B'", "\\"), Rule.CELL))))
 
@@ -153,6 +158,10 @@ READINGS: dict[str, Callable[[Relation], Reading]] = {
     "one group": asked("SELECT SUM(cost) AS s, COUNT(DISTINCT id) AS p FROM visits WHERE NOT ward LIKE 'B_'"),
     "rows": asked("SELECT ward, SUM(cost) AS s, COUNT(*) AS n FROM visits GROUP BY ward", rows=True),
     "tally": tallied,
+    "in total": asked(
+        "SELECT ward, SUM(cost) AS s, COUNT(*) AS n, COUNT(DISTINCT id) AS p FROM visits GROUP BY ward", total=4
+    ),
+    "tally in total": lambda relation: tallied(relation, total=4),
     "categories": lambda relation: Tally.of(described(relation), described(relation).columns[1]),
     "sheet": lambda relation: sheet(
         described(relation, known=True), axes(described(relation, known=True), columns=["ward", "cost"], bins=4)
@@ -191,9 +200,8 @@ def reaches(reading: Reading) -> list[tuple[int, int]]:
     assert proved.caps.rows is not None
     if isinstance(proved, Listing):
         return [(0, proved.caps.rows)]
-    rows = proved.of if isinstance(proved.of, Rows) else proved.of.rows
     found = []
-    for value in rows.values:
+    for value in proved.rows.values:
         match value:
             case Granules(_, to, centre):
                 low, high = min(to.lower - centre, 0), max(to.upper - centre, 0)
@@ -237,6 +245,9 @@ def test_no_person_exceeds_the_caps(hold: Callable[[pa.Table], Backend], name: s
             reached += own.total() == limits[0][1]
             continue
         assert len({key for key, _ in own}) <= caps.groups
+        for place, value in enumerate(tree(reading).rows.values):
+            kept = sum(n for (_, at), n in own.items() if at == place)
+            assert caps.total is None or not isinstance(value, EachRow) or kept <= caps.total
         for (_, place), n in own.items():
             low, high = limits[place]
             assert low <= n <= high, (person, place)
@@ -283,13 +294,17 @@ def distance_of(reading: Reading, place: int) -> Distance:
 def test_questions_and_trees_agree_on_the_distance(name: str, relation: Relation) -> None:
     reading = READINGS[name](relation)
     proved = tree(reading)
-    rows = proved.of if isinstance(proved.of, Rows) else proved.of.rows
-    cells = [key.cells for key in rows.keys]
+    cells = [key.cells for key in proved.rows.keys]
     most = None if None in cells or isinstance(proved, Listing) else math.prod(filter(None, cells))
-    assert proved.caps.groups is not None
+    caps, values = proved.caps, (*proved.rows.values, EachPerson())
+    assert caps.groups is not None
+    assert caps.rows is not None
     for place in range(columns(reading)):
         low, high = reaches(reading)[place + first(reading)]
-        expected = bounded(low=low, high=high, groups=proved.caps.groups, cells=most, relation=relation)
+        expected = bounded(low=low, high=high, groups=caps.groups, cells=most, relation=relation)
+        if caps.total is not None and not isinstance(values[place + first(reading)], EachPerson):
+            each = {"low": low // caps.rows, "high": high // caps.rows, "each": caps.rows, "total": caps.total}
+            expected = in_total(**each, groups=caps.groups, cells=most, relation=relation)
         assert distance_of(reading, place) == expected
 
 
@@ -387,6 +402,8 @@ def test_a_tree_without_caps_cannot_be_built() -> None:
     cells = CellNumber(Grid((Even(Column("x", Kind.REAL), Fraction(0), Fraction(1), 5),)))
     assert Totals(FewRows(replace(rows, keys=(cells,)), 3)).caps.groups == 6
     assert Totals(replace(rows, person=None)).caps.groups == 1
+    in_all = Totals(FewInTotal(FewRows(rows, 3), 2)).caps  # two rows are in at most two groups
+    assert (in_all.groups, in_all.rows, in_all.total) == (2, 2, 2)
 
 
 class ForgetsThePerson(DuckDBDialect):

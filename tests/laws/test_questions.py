@@ -37,6 +37,7 @@ from sitr.questions.batch.question import BatchQuestion
 from sitr.questions.histogram.question import HistogramQuestion
 from sitr.questions.question import Question
 from sitr.questions.statistic.question import StatisticQuestion
+from sitr.questions.suggest.question import SuggestionQuestion
 from sitr.questions.synthetic.quality import QualityQuestion
 from sitr.questions.synthetic.question import SyntheticQuestion
 from sitr.sensitivity import median, smooth
@@ -102,6 +103,7 @@ KINDS: dict[type, Kind] = {
     ),
     HistogramQuestion: Kind(lambda budget: budget.histogram("cost", bins=8)),
     SyntheticQuestion: Kind(lambda budget: budget.synthesize(columns=["ward", "cost"], bins=4)),
+    SuggestionQuestion: Kind(lambda budget: budget.suggest("cost")),
     StatisticQuestion: Kind(lambda budget: budget.statistic(_smoothed(), column="cost"), (PureDP(0.5),)),
 }
 FREE = {QualityQuestion}

@@ -31,8 +31,8 @@ def start(path: Path) -> Iterator[Start]:
     """Start a Python process with a few lines of its own, talking over its standard input and output."""
     running: list[subprocess.Popen[str]] = []
 
-    def launch(script: str, *, where: Path = path) -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", _PREAMBLE + script, str(where)]
+    def launch(script: str, *words: str, where: Path = path) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", _PREAMBLE + script, str(where), *words]
         running.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
         return running[-1]
 

@@ -73,7 +73,7 @@ def test_a_ledger_of_the_first_version_keeps_what_was_spent(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("DROP TABLE seals")
         connection.execute("DROP INDEX entries_by_dataset")
-        for column in ("charges", "paid"):
+        for column in ("charges", "paid", "beside"):
             connection.execute(f"ALTER TABLE entries DROP COLUMN {column}")
         connection.execute(f"UPDATE {VERSION_TABLE} SET version_num = '0001'")
         for price in (0.1, 0.2, 0.1):
@@ -101,8 +101,9 @@ def test_a_ledger_of_the_first_version_keeps_what_was_spent(path: Path) -> None:
         "UPDATE entries SET price = 'pure(epsilon=0.0)'",
         "UPDATE entries SET question = 'another'",
         "UPDATE entries SET paid = '0'",
+        "UPDATE entries SET beside = '[]'",
         "DELETE FROM entries",
-        "INSERT OR REPLACE INTO entries VALUES (1, 'clinic', 'pure(epsilon=0.0)', '', '', '', '', 1, '0')",
+        "INSERT OR REPLACE INTO entries VALUES (1, 'clinic', 'pure(epsilon=0.0)', '', '', '', '', 1, '0', NULL)",
         "UPDATE accounts SET promise = 'pure(epsilon=99.0)'",
         "UPDATE accounts SET neighbors = 'row'",
         "DELETE FROM accounts",
@@ -142,5 +143,5 @@ def test_a_charge_needs_an_account(path: Path) -> None:
         connection.execute("PRAGMA foreign_keys=ON")
         with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
             connection.execute(
-                "INSERT INTO entries VALUES (1, 'clinic', 'pure(epsilon=0.1)', '', '', '', '', 1, '1/10')"
+                "INSERT INTO entries VALUES (1, 'clinic', 'pure(epsilon=0.1)', '', '', '', '', 1, '1/10', NULL)"
             )

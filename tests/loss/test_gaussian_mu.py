@@ -7,6 +7,7 @@ from statistics import NormalDist
 
 import pytest
 
+from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
 from sitr.loss.forms.finite import pair, response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw, LaplaceLaw
@@ -75,3 +76,32 @@ def test_where_there_is_no_gaussian():
 def test_a_huge_loss_is_bounded_without_a_search():
     found = Loss.of(response(1e4)).mu()
     assert found.upper == pytest.approx(math.sqrt(8e4))
+
+
+@pytest.mark.parametrize("sigma", [12.0, 28.284, 1000.0])
+@pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-2])
+def test_one_gaussian_bounds_a_sum_closely(sigma: float, delta: float) -> None:
+    """Its ε is above every proved lower bound, and not above the upper bound of a search by more than its width."""
+    whole = Loss.of(GaussianLaw(0.3)) + Loss.of(DiscreteGaussianLaw(sigma, 1))
+    simple = whole.simplified()
+    assert simple.bound
+    assert [type(law) for law, _ in simple.laws] == [GaussianLaw]
+    near = whole.epsilon(delta=delta, relative=1e-6)
+    assert near.lower <= simple.epsilon(delta=delta).upper <= near.upper * 1.0005
+    smaller = Loss.of(GaussianLaw(math.hypot(0.3, 1 / sigma) * (1 - 1e-4)))  # broken: less than the noise keeps
+    assert smaller.epsilon(delta=delta).upper < near.lower
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        Loss.of(DiscreteGaussianLaw(25.0, 1)),  # alone, its own law is exact
+        Loss.of(DiscreteGaussianLaw(1.0, 1), 2),  # one Gaussian would be 4% too large
+        Loss.of(GaussianLaw(0.3)) + Loss.of(LaplaceLaw(2.0)),
+        Loss.of(GaussianLaw(0.3)) + Loss.of(pair((0.5, 0.5, 0.0), (0.5, 0.4, 0.1))),
+        Loss(()),
+    ],
+    ids=repr,
+)
+def test_other_losses_stay_as_they_are(loss: Loss) -> None:
+    assert loss.simplified() is loss

@@ -51,7 +51,7 @@ def visits(visits_path: Path) -> Dataset:
 PRICE = sitr.ZeroConcentratedDP(0.1)
 SQL = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
 
-KINDS = ("answer", "batch", "histogram", "statistic", "synthetic", "quality")
+KINDS = ("answer", "batch", "suggestion", "histogram", "statistic", "synthetic", "quality")
 """The kinds of answers."""
 
 
@@ -93,6 +93,9 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
         "batch question": budget.batch([budget.sql(SQL)]),
         "batch preview": budget.batch([budget.sql(SQL)]).preview(PRICE),
         "batch": budget.batch([budget.sql(SQL), budget.agg(n=sitr.count())]).release(PRICE),
+        "suggestion question": budget.suggest(SQL),
+        "suggestion preview": budget.suggest(SQL).preview(PRICE),
+        "suggestion": budget.suggest("cost").release(PRICE),
         "histogram question": budget.histogram("cost", bins=5),
         "histogram preview": budget.histogram("cost", bins=5).preview(PRICE),
         "histogram": budget.histogram("cost", bins=5).release(PRICE),

@@ -22,6 +22,7 @@ from sitr.errors import SourceError
 from sitr.namespace import Later
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.relations import tables
+from sitr.questions.aggregate.view import protected
 
 if TYPE_CHECKING:
     import duckdb
@@ -34,11 +35,12 @@ else:  # a preview reads no rows
 class DuckDB:
     """A `Backend`: the rows of one source, read with one statement for each question.
 
-    `public` are the public tables that a question may join, by name.
+    `public` are the public tables that a question may join, by name, and `beside` the other protected ones.
     """
 
     source: Source
     public: Mapping[str, Source] = field(default_factory=dict, compare=False)
+    beside: Mapping[str, Source] = field(default_factory=dict, compare=False)
 
     def kinds(self) -> dict[str, Kind]:
         return self.source.kinds()
@@ -59,20 +61,28 @@ class DuckDB:
     def read(self, reading: Reading, *, salt: int) -> Any:
         what = tree(reading)
         joined = set(tables(reading.view)) if isinstance(reading, BoundedQuery) else set()
+        own = set(protected(reading.view)) if isinstance(reading, BoundedQuery) else set()
+        read_too = own & self.beside.keys()
+        assert len(own - read_too) <= 1, "a table of the question is missing"
 
         def prepare() -> tuple[dict[str, pa.Table], str]:
             source, types = self.source.relation, self.source.types()
-            beside = {name: self.public[name] for name in joined}
-            public = {name: Rows(each.relation, each.types()) for name, each in beside.items()}
+            public = {name: self.public[name] for name in joined}
+            beside = {name: self.beside[name] for name in read_too}
             held = dict(self.source.tables())
-            for each in beside.values():
+            for each in (*public.values(), *beside.values()):
                 held |= each.tables()
-            return held, statement(what, dialect=DUCKDB, source=source, types=types, salt=salt, public=public)
+            more = {"public": _rows(public), "beside": _rows(beside)}
+            return held, statement(what, dialect=DUCKDB, source=source, types=types, salt=salt, **more)
 
         def fetch(found: duckdb.DuckDBPyConnection) -> list[Any]:
             return found.fetchall() if isinstance(what, Totals) else list(found.fetchnumpy().values())
 
         return shaped(reading, read(prepare, fetch))
+
+
+def _rows(sources: Mapping[str, Source]) -> dict[str, Rows]:
+    return {name: Rows(each.relation, each.types()) for name, each in sources.items()}
 
 
 @runtime_checkable

@@ -1,4 +1,4 @@
-"""The rows of a view as what follows FROM: joins with public tables, one row for each person, parts put together.
+"""The rows of a view as what follows FROM: joins, one row for each person, parts put together.
 
 `sitr.questions.aggregate.view` proves that these rows keep their unit. Here they are written so that no row can make
 the statement fail, and so that the order of the rows does not matter.
@@ -6,20 +6,23 @@ the statement fail, and so that the order of the rows does not matter.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from sitr.backends.dialect import Dialect
 from sitr.backends.expressions import Expressions
+from sitr.dataset.schema import Kind
 from sitr.neighbors.unit import Person
-from sitr.questions.aggregate.relations import internals
+from sitr.questions.aggregate.expressions.typed import Typed
+from sitr.questions.aggregate.naming import internals
 from sitr.questions.aggregate.term import granules_of
 from sitr.questions.aggregate.view import (
     Base,
     Joined,
     Matching,
     OfPeople,
+    Paired,
     PerPerson,
     PersonNumber,
     TableRows,
@@ -42,23 +45,31 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Relations:
-    """Writes the rows of views; `table` is the protected table, and `public` are the public ones by name."""
+    """Writes the rows of views; `table` is the protected table, and `public` are the public ones by name.
+
+    `beside` are other protected tables by name. The salt decides which rows of a person with very many take part in a
+    join of protected tables.
+    """
 
     dialect: Dialect
     table: Rows
     public: Mapping[str, Rows]
+    beside: Mapping[str, Rows] = field(default_factory=dict)
+    salt: int = 0
 
     def rows(self, base: Base, needed: set[str]) -> Rows:
         """The rows with the unit and the columns that are `needed`."""
         match base:
-            case TableRows():
-                return self.table
+            case TableRows(table):
+                return self.beside.get(table, self.table)
             case PerPerson():
                 return self._per_person(base, needed)
             case Joined():
                 return self._joined(base, needed)
             case Matching() | OfPeople():
                 return self._chosen(base, needed)
+            case Paired():
+                return self._paired(base, needed)
             case Together(views):
                 parts = [self._selected(view, internals(views[0]), needed) for view in views]
                 return Rows(f"({' UNION ALL '.join(part.source for part in parts)})", parts[0].types)
@@ -145,12 +156,7 @@ class Relations:
             f"(SELECT {', '.join(columns) or '1 AS one'} FROM {inner.source} {how} (SELECT {matched} FROM {listed}) "
             f"ON ({write.written(base.on)}){where})"
         )
-        kept = {
-            name: types[typed.column.name]
-            if typed.column is not None and typed.column.name in types
-            else self.dialect.type_of(typed.kind)
-            for name, typed in left
-        }
+        kept = {name: self._type(typed, types) for name, typed in left}
         return Rows(source, self._with_unit({**kept, **{name: types[name] for name in right}}, view, inner))
 
     def _chosen(self, base: Matching | OfPeople, needed: set[str]) -> Rows:
@@ -188,6 +194,88 @@ class Relations:
         listed = ", ".join(f"{self._name(there)} AS {self._name(name)}" for name, there in right.items())
         exists = f"EXISTS (SELECT 1 FROM (SELECT {listed} FROM {public.source}) WHERE {write.written(base.on)})"
         return f"(NOT {exists} AND {write.present(base.by)})" if base.outside else exists
+
+    def _paired(self, base: Paired, needed: set[str]) -> Rows:
+        wanted = needed | (used(base.on) if base.on is not None else set())
+        ours, theirs = base.view.unit, base.other.unit
+        assert isinstance(ours, Person)
+        assert isinstance(theirs, Person)
+        typed = {name: each.typed for name, each in zip(internals(base.other), base.other.columns, strict=True)}
+        known = zip(internals(base.view), base.view.columns, strict=True)
+        left = {name: each.typed for name, each in known if name in wanted and name != ours.column}
+        right = {here: typed[there] for here, there in base.columns if here in wanted and here != base.identified}
+        here = self._side(base.view, ours.column, left, most=base.most)
+        there = self._side(base.other, base.identified, right, most=base.most)
+        types = {**here.types, **there.types}
+        same = self._same_unit(base, types)
+        on = "" if base.on is None else f" AND ({Expressions(self.dialect, types).written(base.on)})"
+        names = [ours.column, *(name for name in (*left, base.identified, *right) if name in needed)]
+        source = (
+            f"(SELECT {', '.join(map(self._name, names))} FROM {here.source} "
+            f"{'LEFT JOIN' if base.outer else 'JOIN'} {there.source} ON {same}{on})"
+        )
+        return Rows(source, {name: types[name] for name in names})
+
+    def _same_unit(self, base: Paired, types: Types) -> str:
+        """Whether two units are equal: by a comparison that is one to one, and fails on no row, whatever the types."""
+        assert isinstance(base.view.unit, Person)
+        names = (base.view.unit.column, base.identified)
+        one, other = map(self._name, names)
+        first, second = (types[name] for name in names)
+        if first == second:
+            return f"{one} = {other}"
+        if base.kind is Kind.INTEGER:
+            return f"{self.dialect.integer(one, first)} = {self.dialect.integer(other, second)}"
+        return f"{self.dialect.text(one)} = {self.dialect.text(other)}"
+
+    def _side(self, view: View, unit: str, columns: Mapping[str, Typed], *, most: int) -> Rows:
+        """One side of a pair: the unit under this name and these columns, in at most `most` rows of each unit."""
+        rows, write = self._inside(view, set().union(*map(used, columns.values())))
+        (person,) = self._person(view)
+        selected = [f"{person} AS {self._name(unit)}"]
+        selected += [f"{write.raw(typed)} AS {self._name(name)}" for name, typed in columns.items()]
+        where = f" AND ({write.written(view.where)})" if view.where is not None else ""
+        select = f"SELECT {', '.join(selected)} FROM {rows.source} WHERE {person} IS NOT NULL{where}"
+        types = {name: self._type(typed, rows.types) for name, typed in columns.items()}
+        again = isinstance(view.rows, TableRows)  # a table is read again, and everything else is kept
+        source = self._capped(select, unit, list(columns), most=most, once=not again)
+        return Rows(source, {**types, unit: rows.types.get(_unit(view) or "", "")})
+
+    def _capped(self, select: str, unit: str, columns: Sequence[str], *, most: int, once: bool) -> str:
+        """At most `most` rows of each unit, chosen by a hash of this unit's rows: see `sitr.backends.reading`.
+
+        Rows are compared by their texts, which differ where values do. Few people have more rows, and only theirs are
+        sorted.
+        """
+        say, person = self.dialect, self._name(unit)
+        names = [person, *map(self._name, columns)]
+        texts = [person, *(say.text(self._name(name)) for name in columns)]
+        twin = "twin"
+        while twin in {name.lower() for name in (unit, *columns)}:
+            twin += "_"
+        full = f"SELECT {person} FROM side GROUP BY {person} HAVING count(*) > {most}"
+        numbered = (
+            f"SELECT *, row_number() OVER (PARTITION BY {', '.join(texts)}) AS {twin} FROM side "
+            f"WHERE {person} IN (SELECT {person} FROM full_people)"
+        )
+        few = say.lowest(most, source="numbered", of=[person], by=say.order(self.salt, [*texts, twin]))
+        steps = (
+            say.step("side", select, once=once),
+            say.step("full_people", full, once=True),
+            say.step("numbered", numbered, once=False),
+        )
+        listed = ", ".join(names)
+        return (
+            f"(WITH {', '.join(steps)} "
+            f"SELECT {listed} FROM side WHERE {person} NOT IN (SELECT {person} FROM full_people) "
+            f"UNION ALL SELECT {listed} FROM ({few}))"
+        )
+
+    def _type(self, typed: Typed, types: Types) -> str:
+        """The engine's type of a column as it is, or of an expression as it is computed."""
+        if typed.column is not None and typed.column.name in types:
+            return types[typed.column.name]
+        return self.dialect.type_of(typed.kind)
 
     def _once(self, base: Joined, public: Rows) -> str:
         """The public table with at most one row for each value of the matched columns."""

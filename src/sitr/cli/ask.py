@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from sitr.cli.grouped import grouped
-from sitr.cli.options import Budget, Description, File, Json, Ledger, OneSql, Price
+from sitr.cli.options import Budget, Description, File, Json, Ledger, OneSql
 from sitr.cli.papers import Exact, Fresh, Output, Pages, Plot, publish, writers
 from sitr.cli.progress import working
-from sitr.cli.question import Limits, question
+from sitr.cli.question import Beside, Limits, question
+from sitr.cli.terminal import console
+from sitr.cli.wanted import Wanted
+from sitr.report.words.messages import said
 
 
 @grouped
 def ask(
     description: Description,
-    price: Price,
     sql: OneSql = "",
     output: Output = None,
     *,
+    wanted: Wanted,
     limits: Limits,
     pages: Pages,
     file: File = None,
     plot: Plot = None,
     fresh: Fresh = False,
+    beside: Beside = None,
     budget: Budget = None,
     ledger: Ledger = None,
     exact: Exact = False,
@@ -29,14 +33,21 @@ def ask(
     """Pay for an answer and show it.
 
     Charges the price to the budget, reads the rows, adds noise, keeps the answer beside the ledger, and writes the
-    files. The same question at the same price is answered again from there, at no charge, unless --fresh is given.
-    With --file, all its questions are one plan with one charge.
+    files. With --error, the price is the least one for these errors, and it is shown first. The same question at the
+    same price is answered again from there, at no charge, unless --fresh is given. With --file, all its questions are
+    one plan with one charge.
 
     Example: sitr ask visits.sitr.yaml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --price 'zcdp(0.05)'
     -o wards.csv --certificate wards.html
     """
     files = writers(output, plot, pages)
-    asked, paid = question(description, sql, price, file=file, budget=budget, ledger=ledger, limits=limits)
+    asked, paid = question(
+        description, sql, wanted, file=file, budget=budget, ledger=ledger, limits=limits, beside=beside
+    )
+    if wanted.error and not as_json:
+        from sitr.flavors.notation import write
+
+        console().print(said(f"The price for these errors is {write(paid)}."), soft_wrap=True)
     with working("Reading and adding noise", quiet=as_json):
         answer = asked.release(paid, fresh=fresh)
     publish(answer, files, as_json=as_json, whole=output is None, exact=exact)

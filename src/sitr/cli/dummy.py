@@ -11,13 +11,14 @@ from sitr.cli.options import Description, Json, new_file
 from sitr.cli.terminal import console, say_json
 from sitr.report.words.messages import said
 
+MOST = 10_000_000
 TABLES = (".parquet", ".csv", ".arrow")
 
 
 def dummy(
     description: Description,
     output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="The .parquet, .csv or .arrow file to write.")],
-    rows: Annotated[int, typer.Option(min=0, help="The number of rows.")] = 1_000,
+    rows: Annotated[int, typer.Option(min=0, max=MOST, help="The number of rows.")] = 1_000,
     seed: Annotated[int, typer.Option(min=0, help="Another seed gives other rows.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -31,7 +32,8 @@ def dummy(
     from sitr.cli.papers import write_rows
     from sitr.dataset.description import Description as Described
     from sitr.dataset.description import load, save
-    from sitr.session.dummy import Dummy, invention
+    from sitr.questions.invented import invented
+    from sitr.session.dummy import invention
 
     beside = output.with_name(output.name.split(".")[0] + ".sitr.yaml")
     new_file(output, "OUTPUT", TABLES)
@@ -39,7 +41,7 @@ def dummy(
     if described:
         new_file(beside, "OUTPUT", (".yaml",))
     found = load(description)
-    write_rows(Dummy(found.table, rows, seed).table, output)
+    write_rows(invented(found.table, rows=rows, seed=seed), output)
     if described:
         save(Described(found.table, output, public=found.public, publication=invention()), beside)
     if as_json:

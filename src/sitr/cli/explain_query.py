@@ -8,7 +8,7 @@ import typer
 
 from sitr.cli.grouped import grouped
 from sitr.cli.options import Description, Json, Sql, promise
-from sitr.cli.question import Limits
+from sitr.cli.question import Beside, Limits
 from sitr.cli.terminal import console, say_json
 
 Price = Annotated[
@@ -23,6 +23,7 @@ def explain_query(
     price: Price = None,
     *,
     limits: Limits,
+    beside: Beside = None,
     as_json: Json = False,
 ) -> None:
     """Show a question as a tree; spend nothing.
@@ -38,6 +39,7 @@ def explain_query(
     found = open_description(description).explain(
         sql,
         paid,
+        beside=[open_description(other) for other in beside or ()],
         bias=limits.share,
         max_groups=limits.max_groups,
         max_rows_per_group=limits.max_rows_per_group,

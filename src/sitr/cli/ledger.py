@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -120,6 +121,7 @@ def entry_content(entry: Entry) -> dict[str, object]:
         "version": entry.version,
         "question": entry.question,
         "price": promise_dict(entry.price),
+        "beside": [asdict(link) for link in entry.beside],
     }
 
 

@@ -16,7 +16,7 @@ from sitr.report.words.messages import said
 
 COMMANDS = (
     *("demo", "start", "protect", "explain-query", "preview", "ask", "histogram", "synthesize", "dummy"),
-    *("show", "verify", "compare", "account", "calibrate", "dpsgd", "convert", "explain", "registry"),
+    *("suggest", "show", "verify", "compare", "account", "calibrate", "dpsgd", "convert", "explain", "registry"),
 )
 """Each command is a function in a module, both of the same name; here in the order of the help."""
 
@@ -99,4 +99,5 @@ def main() -> None:
     try:
         application(*sys.argv[1:2])()
     finally:
-        gc.freeze()  # the interpreter would look through everything twice before it ends
+        if "duckdb" not in sys.modules:  # it complains about objects that are still there at the end
+            gc.freeze()  # the interpreter would look through everything twice before it ends

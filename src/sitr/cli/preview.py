@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sitr.cli.grouped import grouped
-from sitr.cli.options import Budget, Description, File, Json, Ledger, OneSql, Price
+from sitr.cli.options import Budget, Description, File, Json, Ledger, OneSql
 from sitr.cli.papers import Exact
-from sitr.cli.question import Limits, question
+from sitr.cli.question import Beside, Limits, question
 from sitr.cli.terminal import console, say_json
+from sitr.cli.wanted import Wanted
 from sitr.report.words.messages import said
 
 if TYPE_CHECKING:
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
 @grouped
 def preview(
     description: Description,
-    price: Price,
     sql: OneSql = "",
     *,
+    wanted: Wanted,
     limits: Limits,
+    beside: Beside = None,
     file: File = None,
     budget: Budget = None,
     ledger: Ledger = None,
@@ -30,11 +32,13 @@ def preview(
 ) -> None:
     """Show the price and the errors; spend nothing.
 
-    Reads no rows. A price above the budget is shown too.
+    Reads no rows. A price above the budget is shown too. With --error, the price is the least one for these errors.
 
     Example: sitr preview visits.sitr.yaml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --price 'zcdp(0.05)'
     """
-    asked, paid = question(description, sql, price, file=file, budget=budget, ledger=ledger, limits=limits)
+    asked, paid = question(
+        description, sql, wanted, file=file, budget=budget, ledger=ledger, limits=limits, beside=beside
+    )
     show(asked.preview(paid), as_json=as_json, exact=exact)
 
 

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sitr.cli.options import MaxGroups, MaxInAll, MaxRows, number, promise
+from sitr.cli.options import (
+    Items,
+    Keys,
+    MaxGroups,
+    MaxInAll,
+    MaxRows,
+    interval,
+    keys_option,
+    named,
+    number,
+    promise,
+)
+from sitr.cli.wanted import Wanted
 from sitr.errors import BadUsage, DescriptionError, FileError, no_description
 
 if TYPE_CHECKING:
@@ -26,15 +38,43 @@ Bias = Annotated[
     typer.Option(metavar="SHARE", help="The share of the price that measures what caps and bounds leave out, or off."),
 ]
 
+Weights = Annotated[
+    str | None,
+    typer.Option(metavar="NAME=WEIGHT,…", help="How the price is shared by the columns, such as n=1,total=4."),
+]
+Targets = Annotated[
+    str | None,
+    typer.Option(metavar="NAME=ERROR,…", help="Share the price so that all errors are equally far from these."),
+]
+
+
+Other = Annotated[bool, typer.Option("--other", help="Add a row for everything whose key is not public and not shown.")]
+Beside = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--with",
+        metavar="DESCRIPTION",
+        help="The description of another protected table to join; its budget is charged too. Repeatable.",
+    ),
+]
+Bounds = Annotated[
+    Items, typer.Option(help="COLUMN=LOW:HIGH: values beyond count as the nearest bound, in this question. Repeatable.")
+]
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one question counts of each person, and whether it measures what is left out."""
+    """What one question counts of each person, which keys it has, and whether it measures what is left out."""
 
     max_groups: MaxGroups = None
     max_rows_per_group: MaxRows = None
     max_rows: MaxInAll = None
+    bounds: Bounds = None
     bias: Bias = "0.05"
+    keys: Keys = None
+    other: Other = False
+    weights: Weights = None
+    targets: Targets = None
 
     @property
     def share(self) -> Number | str:
@@ -54,39 +94,72 @@ class Limits:
             max_groups=self.max_groups,
             max_rows_per_group=self.max_rows_per_group,
             max_rows=self.max_rows,
+            keys=keys_option(self.keys, {column.name: column.kind for column in budget.table.columns}),
+            other=self.other,
+            bounds=named("--bounds", self.bounds, lambda _, text: interval(text)),
         )
+
+    def divided(self, asked: AggregateRequest, rows: int | None) -> AggregateRequest:
+        """The question, with the price shared as these options say."""
+        if self.weights is not None:
+            return asked.weights(_numbers("--weights", self.weights))
+        return asked if self.targets is None else asked.targets(_numbers("--targets", self.targets), rows=rows)
+
+    def check(self, *, several: bool) -> None:
+        """Refuse shares that contradict each other, and shares of the columns of several questions."""
+        if self.weights is not None and self.targets is not None:
+            raise BadUsage(wanted="--weights or --targets", given="both", do="Leave one of them out.")
+        if several and (self.weights or self.targets) is not None:
+            raise BadUsage(
+                wanted="--weights or --targets with one question",
+                given="a file of questions",
+                do="Leave them out, or ask one by one.",
+            )
+
+
+def _numbers(option: str, text: str) -> dict[str, Number]:
+    return named(option, text.split(","), lambda _, written: number(written))
 
 
 def question(
     description: Path,
     sql: str,
-    price: str,
+    wanted: Wanted,
     *,
     budget: str | None,
     ledger: Path | None,
     limits: Limits,
     file: Path | None = None,
+    beside: Beside = None,
 ) -> tuple[Request[Answer], Kept]:
     """The checked question and its price, with the budget of the description, or the one given if it names none.
 
-    All questions of a `file` are one batch.
+    All questions of a `file` are one batch. `beside` are the descriptions of other protected tables to join.
     """
-    if not description.exists():
-        raise no_description(description)
+    wanted.check(targets=limits.targets is not None)
+    for each in (description, *(beside or ())):
+        if not each.exists():
+            raise no_description(each)
     several = _several(sql, file)
-    paid, promised = promise(price), promise(budget) if budget is not None else None
+    limits.check(several=bool(several))
+    price, promised = (None if text is None else promise(text) for text in (wanted.price, budget))
     from sitr.session.dataset import open as open_description  # only now: much slower than to refuse a price
 
     opened = open_description(description).budget(promised, ledger=ledger)
+    if beside:
+        opened = opened.beside(*(open_description(other).budget() for other in beside))
     try:
+        asked: Request[Any]
         if several:
-            return opened.batch({name: limits.asked(opened, one) for name, one in several.items()}), paid
-        return limits.asked(opened, sql), paid
+            asked = opened.batch({name: limits.asked(opened, one) for name, one in several.items()})
+        else:
+            asked = limits.divided(limits.asked(opened, sql), wanted.rows)
     except DescriptionError as error:  # a SUM without bounds
         do = f"{error.do.removesuffix('.')} (sitr protect … --bounds COLUMN=LOW:HIGH)."
         raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt).among(
             error.others, instead=error.instead
         ) from None
+    return asked, wanted.paid(asked, price)
 
 
 def _several(sql: str, file: Path | None) -> dict[str, str]:

@@ -24,6 +24,16 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """Another charge that was made together with one, for the same question."""
+
+    dataset: str
+    number: int
+    ledger: str = ""
+    """The path of its ledger, from the folder of this one; empty if it is the same ledger."""
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One charge: its price in the flavor of the budget, the question, the time (UTC), the user and the Sitr version.
 
@@ -39,6 +49,8 @@ class Entry:
     at: datetime
     by: str
     version: str
+    beside: tuple[Link, ...] = ()
+    """The charges to other data sets for the same question, which joins them."""
 
 
 class Sealed(Enum):

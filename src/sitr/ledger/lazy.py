@@ -61,11 +61,15 @@ class LazyLedger:
 
     def charge(self, dataset: str, *, price: Promise, question: str) -> tuple[Entry, Filter]:
         """Charge the price. The ledger is created only if the budget can pay it."""
+        return self.made(price).charge(dataset, price=price, question=question)
+
+    def made(self, price: Promise) -> SqlLedger:
+        """The ledger in the file, created now if the budget can pay this price."""
         if (found := self._found()) is None:
             Filter(self.promise).consent(price)
             found = SqlLedger(self.path)
             found.open(self.dataset, promise=self.promise, neighbors=self.neighbors)
-        return found.charge(dataset, price=price, question=question)
+        return found
 
     def entries(self, dataset: str | None = None) -> list[Entry]:
         """The charges to one data set, or to all, oldest first; none before the first charge."""

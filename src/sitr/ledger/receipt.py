@@ -11,6 +11,22 @@ from sitr.ledger.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
+class Paid:
+    """The charge to another data set for the same question, which joins it."""
+
+    dataset: str
+    neighbors: str
+    entry: Entry
+    standing: Filter
+    """The budget right after the charge."""
+    ledger: Ledger | None = field(default=None, repr=False, compare=False)
+
+    def before(self) -> Filter:
+        """The budget right before the charge."""
+        return self.standing.before(self.entry.price)
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """The proof that an answer was paid for; every answer carries one."""
 
@@ -30,6 +46,8 @@ class Receipt:
     """Whether this is the kept answer to an earlier question: then nothing was spent and no rows were read."""
     ledger: Ledger | None = field(default=None, repr=False, compare=False)
     """The ledger that was charged."""
+    beside: tuple[Paid, ...] = ()
+    """What was charged to other data sets, which the question joins."""
 
     def before(self) -> Filter:
         """The budget right before the charge."""

@@ -6,10 +6,12 @@ makes and changes the tables: see `migrate`.
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
 import sqlite3
 from collections.abc import Mapping
+from dataclasses import astuple
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cache
@@ -23,7 +25,7 @@ from sitr.flavors.arrows import Kept, kept
 from sitr.flavors.notation import parse, write
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
-from sitr.ledger.entry import Account, Entry, Seal, Sealed
+from sitr.ledger.entry import Account, Entry, Link, Seal, Sealed
 from sitr.ledger.migrate import HISTORY, revision, upgrade
 from sitr.ledger.sqlite import sqlite_file
 from sitr.namespace import Later
@@ -121,14 +123,9 @@ class SqlLedger:
     def charge(self, dataset: str, *, price: Promise, question: str) -> tuple[Entry, Filter]:
         """Check the price and record it durably, as one step; returns the entry and the budget after it."""
         with self._file.transaction(write=True) as connection:
-            budget, signed = self._filter(connection, self._account(connection, dataset)), _signature()
-            after, charged = budget.consent(price), cast("Kept", budget.charge(price))
-            row = {"dataset": dataset, "price": write(charged), "question": question, **signed}
-            sums = {"charges": after.charges, "paid": " ".join(map(str, after.paid))}
-            number = _insert(connection, "entries", row | sums)
+            entry, after = self._charge(connection, dataset, price=price, question=question)
         # The charge is durable, and an answer is allowed, only here, after the commit.
-        at = datetime.fromisoformat(signed["at"])
-        return Entry(number, dataset, charged, question, at, signed["by"], signed["version"]), after
+        return entry, after
 
     def entries(self, dataset: str | None = None) -> list[Entry]:
         """The charges to one data set, or to all, oldest first."""
@@ -181,6 +178,25 @@ class SqlLedger:
     def _revision(self) -> str | None:
         with self._file.transaction(write=False) as connection:
             return revision(connection, name=self._name)
+
+    def _charge(
+        self,
+        connection: sqlite3.Connection,
+        dataset: str,
+        *,
+        price: Promise,
+        question: str,
+        beside: tuple[Link, ...] = (),
+    ) -> tuple[Entry, Filter]:
+        """Check the price and write it down; it counts when the transaction is committed."""
+        budget, signed = self._filter(connection, self._account(connection, dataset)), _signature()
+        after, charged = budget.consent(price), cast("Kept", budget.charge(price))
+        row = {"dataset": dataset, "price": write(charged), "question": question, **signed}
+        sums = {"charges": after.charges, "paid": " ".join(map(str, after.paid))}
+        links = json.dumps([astuple(link) for link in beside]) if beside else None
+        number = _insert(connection, "entries", row | sums | {"beside": links})
+        at = datetime.fromisoformat(signed["at"])
+        return Entry(number, dataset, charged, question, at, signed["by"], signed["version"], beside), after
 
     def _find(self, connection: sqlite3.Connection, dataset: str) -> Account | None:
         row = connection.execute("SELECT * FROM accounts WHERE dataset = :dataset", {"dataset": dataset}).fetchone()
@@ -238,7 +254,19 @@ class SqlLedger:
 
     def _to_entry(self, row: sqlite3.Row) -> Entry:
         price, at = self._promise(row["price"]), datetime.fromisoformat(row["at"])
-        return Entry(row["number"], row["dataset"], price, row["question"], at, row["by"], row["version"])
+        beside = self._links(row["beside"])
+        return Entry(row["number"], row["dataset"], price, row["question"], at, row["by"], row["version"], beside)
+
+    def _links(self, text: str | None) -> tuple[Link, ...]:
+        try:
+            return tuple(
+                Link(str(dataset), int(number), str(ledger)) for dataset, number, ledger in json.loads(text or "[]")
+            )
+        except (ValueError, TypeError) as cause:
+            raise LedgerError(
+                given=f"{self._name} was changed by hand: the entries beside one of its entries are {text!r}.",
+                do="Restore it from a backup, and count all later charges as spent.",
+            ) from cause
 
     def _promise(self, text: str) -> Kept:
         try:

@@ -190,13 +190,13 @@ class TestCoins(_Stream):
     private = False
 
     def __init__(self, seed: int) -> None:
+        super().__init__()  # first, because it may load numpy, after which a warning is shown again
         warnings.warn(
             "Noise from test coins is not private, because their seed reveals it. Use them only in tests; leave out "
             "coins=… for private noise.",
             NotPrivate,
             stacklevel=2,
         )
-        super().__init__()
         self._seed = seed
         self._keys = 0
 

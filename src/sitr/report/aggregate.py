@@ -16,6 +16,7 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.receipt import Receipt
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
+from sitr.mechanisms.partition import PartitionSelection
 from sitr.namespace import Later
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact
@@ -24,9 +25,13 @@ from sitr.questions.aggregate.clamping import Clamping, clampings
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, calendar
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.function import End, Estimate
+from sitr.questions.aggregate.in_total import is_total
 from sitr.questions.aggregate.left_out import beyond_groups, left_out
+from sitr.questions.aggregate.other import Rest
 from sitr.questions.aggregate.plan import AggregatePlan, NoisyTerm, Shown
 from sitr.questions.aggregate.release import Release
+from sitr.questions.aggregate.split import Targets, Weights
+from sitr.questions.aggregate.targeted import met
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import CONFIDENCE, AllDigits, Dates, Figures, Rounded, about, at_most, limit, percent, visible
 from sitr.report.forms import forms
@@ -66,20 +71,27 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None, fo
     ================  ==================================================================================================
     protected         `unit` ("person" or "row"), `column`, `relation`
     caps              `max_groups`, `max_rows_per_group` of one unit, and `max_rows` in all or null
-    keys              `columns`, `known`, and for unknown keys the `threshold`: `least`, `noise`, `promise`
+    keys              `columns`, `known`, those that are `selected` by their number of people, whether there is a row
+                      for all `other` keys, and for unknown keys the `threshold`: `least`, `noise` (null for the
+                      optimal selection, which has neither), the number of `people` with which a key is shown at
+                      `confidence`, `promise`
     columns           `name`, `aggregate`, the largest `error` at `confidence`, rounded up, or null if it has no limit,
-                      and what it is in (`error_in`: "value" or "ranks"); `error_at`, the largest `error` where the
+                      what it is in (`error_in`: "value" or "ranks"), and what is known of the `bias`, which it does not
+                      include ("none", "measured" or "not measured"); `error_at`, the largest `error` where the
                       noisy count is at least `rows`, or null if the count does not matter; and what is `measured` for
                       it: for each measurement its `name`, `noise`, `sensitivity` (`l1`, `l2_squared`, `largest`, in
                       granules), `granularity` and `clamp` (`low`, `high`) or null; a measurement of two columns is paid
                       once. A quantile has no noise and no sensitivity, but a `choice`: `rate`, `level`, `offset`,
                       `rows` and `groups` of one unit, its `total` of rows or null, and its `promise`
+    shares            null, or how the question divides its price: the share of each column (`weights`), or `targets`:
+                      `name`, `target`, `error` and whether it is `met`, for groups of `rows` rows
     selection         null, or if noisy numbers selected or sorted the rows, the number of measured `cells`: all
                       intervals of all of them hold together
-    rows              `key` (null is NULL) and for each column `value` (null is NULL), `low`, `high` (null is no limit);
-                      dates are text
+    rows              `key` (null is NULL), `other` in a row for all other keys, and for each column `value` (null is
+                      NULL), `low`, `high` (null is no limit); dates are text
     bias              whether it is `possible`, the `share` of the price that measures it, and what was `left_out`: for
-                      each reason the share of people in each row; and people `beyond_groups`
+                      each reason the share of people in each row, in `groups` ("each", or "all" together), and whether
+                      it `tells` anything: its interval is not wider than half of all people; and `beyond_groups`
     words             the sentences of the page
     ================  ==================================================================================================
 
@@ -106,6 +118,7 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None, fo
             ("outright", say.exposure(plan)),
             ("error", error),
             ("bias", bias),
+            *_split(plan, words),
             *((("digits", digits),) if digits else ()),
         ),
         content=lambda: (
@@ -116,7 +129,13 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None, fo
         title="Privacy certificate",
         card=(
             ("released", say.released(release)),
-            ("noise", say.error_of([(column.name, _largest(column, some, plan, words)) for column, some in shown])),
+            (
+                "noise",
+                say.error_of(
+                    [(column.name, _largest(column, some, plan, words)) for column, some in shown],
+                    unmeasured=plan.query.unmeasured,
+                ),
+            ),
         ),
         value=empty,
         table=_answers(release, words) if rows else None,
@@ -142,8 +161,9 @@ def preview(
         ("caps", say.contribution(plan.query)),
         ("outright", say.exposure(plan)),
         ("error", _error_sentence(plan, words, cells=plan.query.cells)),
-        ("bias", say.bias(plan.query)),
+        ("bias", say.bias(plan.query, total=_in_total(plan))),
         *(("clamping", say.clamping(each)) for each in clampings(plan)),
+        *_split(plan, words),
     )
     table = _columns(plan, words)
     return previewed(
@@ -159,6 +179,16 @@ def preview(
     )
 
 
+def errors(plan: AggregatePlan, words: Words) -> Facts:
+    """The error of each column, in words."""
+    return tuple((_heading(column.name, plan, words), _error(column, plan, words)) for column in plan.columns)
+
+
+def error_contents(plan: AggregatePlan) -> list[dict[str, Any]]:
+    """The error of each column, for machines."""
+    return [{"name": column.name, **_error_content(column, plan)} for column in plan.columns]
+
+
 def _clamping(each: Clamping) -> dict[str, Any]:
     ways = {"by_row": each.rows, "by_person": each.person}
     return {"column": each.column} | {name: {"sql": way.sql, "error": way.error} for name, way in ways.items()}
@@ -168,16 +198,18 @@ def _answers(release: Release, words: Words) -> Table:
     plan = release.plan
     heading, names = words.label("95% interval"), [column.name for column in plan.columns]
     say, query = words.aggregate, plan.query
-    unmeasured = query.watch is None and query.leaves_out
     pairs = (
         (
-            Column(say.unmeasured(name) if unmeasured else name, Role.NUMBER),
+            Column(_heading(name, plan, words), Role.NUMBER),
             Column(heading, Role.INTERVAL, of=words.interval_of(name), terminal=False),
         )
         for name in names
     )
     keys = (Column(key.name, Role.KEY) for key in query.keys)
-    left = (Column(say.left_out(each.why, each.of, query), Role.NUMBER) for each in left_out(release, rows=()))
+    left = (
+        Column(say.left_out(each.why, each.of, query, total=each.total), Role.NUMBER)
+        for each in left_out(release, rows=())
+    )
     return Table(
         (*keys, *(column for pair in pairs for column in pair), *left),
         lambda: written(release, words),
@@ -210,6 +242,9 @@ def _none(keys: Sequence[object]) -> Iterator[tuple[str, ...]]:
 
 
 def _percent(share: Amount, words: Words) -> str:
+    """A share with its error, or a sentence where the interval is too wide to mean anything."""
+    if not share.tells:
+        return words.aggregate.too_small()
     return words.numerals(f"{percent(share.value)} ± {percent(share.error)}")
 
 
@@ -250,18 +285,29 @@ def _notes(release: Release, words: Words) -> tuple[str, ...]:
 
 
 def _cut(release: Release, words: Words) -> Iterator[str]:
-    """The groups from which most was left out, as far as that is more than the noise."""
-    for each in left_out(release):
+    """The groups from which most was left out, as far as that is more than the noise: all intervals hold together."""
+    sure = 1 - (1 - CONFIDENCE) / max(1, len(release.rows))
+    for each in left_out(release, confidence=sure):
         worst = sorted(zip(release.rows, each.shares, strict=True), key=lambda pair: -pair[1].low)
-        for key, share in worst[:WORST]:
+        for key, share in worst[: 1 if each.total else WORST]:
             if share.low >= NOTABLE:
-                yield words.aggregate.cut(key, share, each.why, each.of, release.plan.query)
+                shown = None if each.total else key
+                yield words.aggregate.cut(shown, share, each.why, each.of, release.plan.query)
 
 
 def _bias(plan: AggregatePlan, people: Amount | None, words: Words) -> str:
     """What is known about the bias, in a sentence or two."""
     more = "" if people is None else f" {words.aggregate.beyond(people, plan.query)}"
-    return words.aggregate.bias(plan.query) + more
+    return words.aggregate.bias(plan.query, total=_in_total(plan)) + more
+
+
+def _heading(name: str, plan: AggregatePlan, words: Words) -> str:
+    """The name of a column. If its bias is not measured, this is said wherever its errors are shown."""
+    return words.aggregate.unmeasured(name) if plan.query.unmeasured else name
+
+
+def _in_total(plan: AggregatePlan) -> bool:
+    return any(map(is_total, plan.measurements))
 
 
 def _bias_content(release: Release, people: Amount | None) -> dict[str, Any]:
@@ -270,7 +316,12 @@ def _bias_content(release: Release, people: Amount | None) -> dict[str, Any]:
         "possible": release.plan.query.leaves_out,
         "share": None if watch is None else float(watch.share),
         "left_out": [
-            {"why": each.why.value, "of": each.of or None, "shares": [_interval(share) for share in each.shares]}
+            {
+                "why": each.why.value,
+                "of": each.of or None,
+                "groups": "all" if each.total else "each",
+                "shares": [_interval(share) | {"tells": share.tells} for share in each.shares],
+            }
             for each in left_out(release)
         ],
         "beyond_groups": people and _interval(people),
@@ -279,6 +330,36 @@ def _bias_content(release: Release, people: Amount | None) -> dict[str, Any]:
 
 def _interval(one: Amount) -> dict[str, Any]:
     return {"value": _number(one.value), "low": _number(one.low), "high": _number(one.high)}
+
+
+def _split(plan: AggregatePlan, words: Words) -> Facts:
+    """How the question divides its price, if it says so."""
+    match plan.query.split:
+        case Weights() as weights:
+            return (("shares", words.aggregate.weights(_weighted(plan, weights))),)
+        case Targets(rows=rows):
+            return (("shares", words.aggregate.targets(met(plan), rows)),)
+    return ()
+
+
+def _weighted(plan: AggregatePlan, weights: Weights) -> list[tuple[str, Fraction]]:
+    """The share of each column of what the price has for columns."""
+    names = [each.name for each in plan.query.query.aggregates]
+    whole = sum(map(weights.of, names), Fraction(len(plan.query.after.hidden)))
+    return [(name, weights.of(name) / whole) for name in names]
+
+
+def _split_content(plan: AggregatePlan) -> dict[str, Any] | None:
+    match plan.query.split:
+        case Weights() as weights:
+            return {"weights": {name: float(share) for name, share in _weighted(plan, weights)}}
+        case Targets(rows=rows):
+            found = [
+                {"name": each.name, "target": float(each.target), "error": float(each.error), "met": each.holds}
+                for each in met(plan)
+            ]
+            return {"targets": found, "rows": rows}
+    return None
 
 
 def _columns(plan: AggregatePlan, words: Words) -> Table:
@@ -291,7 +372,7 @@ def _columns(plan: AggregatePlan, words: Words) -> Table:
     )
     rows = [
         (
-            column.name,
+            _heading(column.name, plan, words),
             column.sql,
             "; ".join(_law(each, words) for each in column.measured),
             words.numerals("; ".join(_moved(each, words) for each in column.measured)),
@@ -425,14 +506,21 @@ def _content(plan: AggregatePlan, headline: Headline, *, cells: int | None = Non
         "keys": {
             "columns": [key.name for key in query.keys],
             "known": query.known,
+            "selected": [query.keys[place].name for place in query.selected],
+            "other": query.other,
             "threshold": plan.threshold
             and {
-                "least": plan.threshold.least,
-                "noise": _noise(plan.threshold.noise),
+                **(
+                    {"least": None, "noise": None}
+                    if isinstance(plan.threshold, PartitionSelection)
+                    else {"least": plan.threshold.least, "noise": _noise(plan.threshold.noise)}
+                ),
+                "people": plan.threshold.error(confidence=CONFIDENCE),
                 "promise": promise_dict(plan.threshold.promise()),
             },
         },
         "columns": [_column(column, plan) for column in plan.columns],
+        "shares": _split_content(plan),
         "selection": {"cells": plan.query.cells if cells is None else cells} if query.after.by_noise else None,
         "words": {
             "meaning": words.meaning(headline, query),
@@ -451,16 +539,23 @@ def _content(plan: AggregatePlan, headline: Headline, *, cells: int | None = Non
 
 
 def _column(column: Shown, plan: AggregatePlan) -> dict[str, Any]:
-    sure = plan.together(CONFIDENCE, cells=plan.query.cells or 1)
-    at = {"rows": ROWS, "error": _bounded(column.error(confidence=sure, rows=ROWS))}
     return {
         "name": column.name,
         "aggregate": column.sql,
         "measured": [_measurement(each) for each in column.measured],
+        **_error_content(column, plan),
+        "confidence": float(CONFIDENCE),
+    }
+
+
+def _error_content(column: Shown, plan: AggregatePlan) -> dict[str, Any]:
+    sure = plan.together(CONFIDENCE, cells=plan.query.cells or 1)
+    at = {"rows": ROWS, "error": _bounded(column.error(confidence=sure, rows=ROWS))}
+    return {
         "error": _bounded(column.error(confidence=sure)),
         "error_at": at if column.depends_on_rows else None,
         "error_in": "ranks" if column.aggregate.ranked else "value",
-        "confidence": float(CONFIDENCE),
+        "bias": "not measured" if plan.query.unmeasured else "measured" if plan.query.leaves_out else "none",
     }
 
 
@@ -514,6 +609,7 @@ def _rows(release: Release) -> list[dict[str, Any]]:
     return [
         {
             "key": [_key(part) for part in key],
+            **({"other": True} if Rest.OTHER in key else {}),
             "values": [
                 {"value": _value(one.value, kind), "low": _value(one.low, kind), "high": _value(one.high, kind)}
                 for one, kind in zip(row, kinds, strict=True)
@@ -523,7 +619,9 @@ def _rows(release: Release) -> list[dict[str, Any]]:
     ]
 
 
-def _key(part: Key) -> str | int | bool | None:
+def _key(part: Key | Rest) -> str | int | bool | None:
+    if isinstance(part, Rest):
+        return None
     return part.isoformat() if isinstance(part, date) else part
 
 

@@ -13,6 +13,8 @@ receipt        `dataset`, `neighbors`, `entry`, `at` (ISO 8601), `by`, `version`
                release, and `again`: true for a kept answer, for which nothing was spent; null in a preview
 =============  =========================================================================================================
 
+A question that joins protected tables has a `join`, too: see `sitr.report.joined`.
+
 Every promise is an object with its `notation`, its `flavor` and its parameters. JSON is always in English.
 """
 
@@ -41,12 +43,7 @@ def of_preview(kind: str, plan: Plan, headline: Headline, standing: Filter) -> d
     return {
         "kind": f"preview of {kind}",
         **_plan(plan, headline),
-        "budget": {
-            "promise": promise_dict(standing.promise),
-            "charge": promise_dict(cast("Kept", standing.charge(plan.price))),
-            "before": _standing(standing),
-            "after": None if after is None else _standing(after),
-        },
+        "budget": budget_dict(standing.charge(plan.price), standing, after),
         "receipt": None,
     }
 
@@ -57,12 +54,7 @@ def of_answer(kind: str, plan: Plan, headline: Headline, receipt: Receipt) -> di
     return {
         "kind": kind,
         **_plan(plan, headline),
-        "budget": {
-            "promise": promise_dict(receipt.standing.promise),
-            "charge": promise_dict(entry.price),
-            "before": _standing(receipt.before()),
-            "after": _standing(receipt.standing),
-        },
+        "budget": budget_dict(entry.price, receipt.before(), receipt.standing),
         "receipt": {
             "dataset": receipt.dataset,
             "neighbors": receipt.neighbors,
@@ -87,6 +79,16 @@ def _plan(plan: Plan, headline: Headline) -> dict[str, Any]:
         "promise": promise_dict(promise),
         "headline": headline.to_dict(),
         "delta": {"infinite_mass": plan.infinite_mass(), "finite_tail": None if moments else plan.finite_tail()},
+    }
+
+
+def budget_dict(charge: Promise, before: Filter, after: Filter | None) -> dict[str, Any]:
+    """A budget before and after a charge."""
+    return {
+        "promise": promise_dict(before.promise),
+        "charge": promise_dict(charge),
+        "before": _standing(before),
+        "after": None if after is None else _standing(after),
     }
 
 

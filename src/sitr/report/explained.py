@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
+
+from rich.text import Text
+from rich.tree import Tree
 
 from sitr.errors import SitrError
 from sitr.flavors.arrows import Kept
@@ -16,6 +19,7 @@ from sitr.neighbors.distance import Distance
 from sitr.numbers import exact
 from sitr.plans.plan import Measurement
 from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.expressions.expression import spelled
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.plan import BEYOND, KEYS, AggregatePlan
@@ -23,14 +27,11 @@ from sitr.questions.aggregate.quantity import Quantity
 from sitr.questions.aggregate.sources import from_text
 from sitr.questions.aggregate.stability import stability
 from sitr.questions.aggregate.term import Term
-from sitr.questions.aggregate.view import Base, Joined, Matching, OfPeople, PerPerson, TableRows
+from sitr.questions.aggregate.view import Base, Joined, Matching, OfPeople, Paired, PerPerson, TableRows
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import CONFIDENCE, at_most, percent, visible
 from sitr.report.words.measured import ends
 from sitr.report.words.words import Words, in_words
-
-if TYPE_CHECKING:
-    from rich.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +164,6 @@ class _Line:
 
 def drawn(branch: Branch) -> Tree:
     """The tree with lines, for a terminal."""
-    from rich.text import Text  # noqa: PLC0415 - only a terminal needs it
-    from rich.tree import Tree  # noqa: PLC0415
 
     def grow(tree: Tree, some: tuple[Branch, ...]) -> Tree:
         for each in some:
@@ -200,6 +199,9 @@ def _source(base: Base, words: Words) -> Iterator[Branch]:
         case OfPeople(view, people, outside):
             below = tuple(branch for each in (view, people) for branch in _view(each.rows, each.where, words))
             yield Branch(say.of_people(outside), below)
+        case Paired(view, other, name, spoken=spoken, outer=outer, most=most):
+            sides = tuple(branch for each in (view, other) for branch in _view(each.rows, each.where, words))
+            yield Branch(words.joins.explained(name, spelled(spoken), most, outer), sides)
         case _:
             below = tuple(branch for view in base.views for branch in _view(view.rows, view.where, words))
             yield Branch(say.together(len(base.views)), below)

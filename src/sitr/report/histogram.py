@@ -34,7 +34,8 @@ def answer(histogram: Histogram, receipt: Receipt, *, words: Words | None = None
     =============  =====================================================================================================
     method         the method of measuring the cells
     columns        their names; `shape` is the number of cells of each, null if the categories are not public
-    noise          `mechanism`, `size`, `sensitivity` (`l1`, `l2_squared`), `error` at `confidence`, `mean`
+    noise          `mechanism`, `size`, `sensitivity` (`l1`, `l2_squared`), `error` at `confidence`, `mean`, and the
+                   `bias` that the error does not include ("none" or "not measured")
     exposed        the mean number of people whom a random promise may expose outright; null for other promises
     total          the public total, or null; `processed` lists the processing of the counts; `stretches` the first
                    cells of joined cells
@@ -50,6 +51,7 @@ def answer(histogram: Histogram, receipt: Receipt, *, words: Words | None = None
         *_measured(plan, words),
         *((("processing", processing),) if processing else ()),
         ("intervals", say.intervals(histogram)),
+        ("bias", words.aggregate.bias(plan.tally.query)),
         *((("digits", digits),) if digits else ()),
     )
     return answered(
@@ -88,8 +90,27 @@ def preview(plan: HistogramPlan, standing: Filter, *, words: Words | None = None
         ("caps", words.aggregate.contribution(query)),
         *_measured(plan, words),
         ("error", words.histogram.error(plan)),
+        ("bias", words.aggregate.bias(query)),
     )
     return previewed(KIND, plan, headline(plan), standing, query, words=words, own=own, content=lambda: _content(plan))
+
+
+def errors(plan: HistogramPlan, words: Words) -> Facts:
+    """The error of a measured count, in words."""
+    far = plan.error(confidence=CONFIDENCE)
+    figures = Figures.fitting(Fraction(far), step=Fraction(1))
+    return ((_count(plan, words), words.numerals(f"± {figures.error(Fraction(far))}")),)
+
+
+def _count(plan: HistogramPlan, words: Words) -> str:
+    """The heading of the counts, which says so if caps can leave rows out: how many is not measured."""
+    name = words.label("count")
+    return words.aggregate.unmeasured(name) if plan.tally.query.unmeasured else name
+
+
+def error_contents(plan: HistogramPlan) -> list[dict[str, Any]]:
+    """The error of a measured count, for machines."""
+    return [{"name": "count", "error": float(plan.error(confidence=CONFIDENCE))}]
 
 
 def _measured(plan: HistogramPlan, words: Words) -> Facts:
@@ -106,7 +127,7 @@ def _measured(plan: HistogramPlan, words: Words) -> Facts:
 def _table(histogram: Histogram, words: Words) -> Table:
     columns = (
         *(Column(axis.column.name, Role.KEY) for axis in histogram.grid.axes),
-        Column(words.label("count"), Role.NUMBER),
+        Column(_count(histogram.plan, words), Role.NUMBER),
         Column(words.label("95% interval"), Role.INTERVAL),
         Column("", Role.BAR),
     )
@@ -189,6 +210,7 @@ def _content(plan: HistogramPlan) -> dict[str, Any]:
             "error": float(plan.noise.error(confidence=CONFIDENCE)),
             "mean": plan.mean_noise(),
             "confidence": float(CONFIDENCE),
+            "bias": "not measured" if plan.tally.query.unmeasured else "none",
         },
         "exposed": None if plan.sparse is None else plan.sparse.exposed(),
         "words": {

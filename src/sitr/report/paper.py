@@ -104,6 +104,8 @@ class Paper:
     value: str = ""
     """The answer in one line: a value, or a sentence if the table would be empty."""
     table: Table | None = None
+    prices: Callable[[], Table | None] = field(default=lambda: None, repr=False)
+    """The errors at other prices, below the table of a preview; None if there are no others."""
     parts: tuple[tuple[str, Paper], ...] = ()
     """The papers of several answers by name, each with a question and a table of its own."""
     picture: Callable[[], str] | None = field(default=None, repr=False)

@@ -6,17 +6,26 @@ question loads the reports of its own kind only.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
 from sitr.accounting.filter import Filter
 from sitr.ledger.receipt import Receipt
 from sitr.namespace import Later
 from sitr.plans.plan import Plan
+from sitr.report import joined
 from sitr.report.paper import Paper
+from sitr.report.prices import priced
+
+Others = Sequence[tuple[str, str, Filter]]
+"""Data sets, who is protected in them, and their budgets."""
 
 RELEASED = {
     "sitr.questions.aggregate.release.Release": Later("sitr.report.aggregate"),
     "sitr.questions.batch.question.BatchRelease": Later("sitr.report.batch"),
     "sitr.questions.histogram.counts.Histogram": Later("sitr.report.histogram"),
     "sitr.questions.statistic.question.StatisticRelease": Later("sitr.report.statistic"),
+    "sitr.questions.suggest.question.SuggestionRelease": Later("sitr.report.suggest"),
 }
 """The modules whose `answer` writes the paper of a release."""
 
@@ -25,15 +34,19 @@ PLANNED = {
     "sitr.questions.batch.plan.BatchPlan": Later("sitr.report.batch"),
     "sitr.questions.histogram.fit.HistogramPlan": Later("sitr.report.histogram"),
     "sitr.questions.statistic.question.StatisticPlan": Later("sitr.report.statistic"),
+    "sitr.questions.suggest.question.SuggestionPlan": Later("sitr.report.suggest"),
     "sitr.questions.synthetic.plan.SynthesisPlan": Later("sitr.report.synthetic"),
 }
 """The modules whose `preview` writes the paper of a plan."""
 
+PRICED = {"sitr.questions.aggregate.plan.AggregatePlan", "sitr.questions.histogram.fit.HistogramPlan"}
+"""The plans whose modules also have `errors` and `error_contents`: previews show these at other prices, too."""
 
-def answer_paper(released: object, receipt: Receipt) -> Paper:
+
+def answer_paper(released: Any, receipt: Receipt) -> Paper:
     """The paper of an answer."""
     paper: Paper = RELEASED[_name(released)].answer(released, receipt)
-    return paper
+    return joined.answered(paper, receipt, released.plan)
 
 
 def can_be_shown(released: object) -> bool:
@@ -41,10 +54,19 @@ def can_be_shown(released: object) -> bool:
     return _name(released) in RELEASED
 
 
-def preview_paper(plan: Plan, standing: Filter) -> Paper:
-    """The paper of a preview; `standing` is the budget now."""
-    paper: Paper = PLANNED[_name(plan)].preview(plan, standing)
-    return paper
+def preview_paper(
+    plan: Plan, standing: Filter, plans: Callable[[], Iterable[Plan]] = tuple, *, others: Others = ()
+) -> Paper:
+    """The paper of a preview; `standing` is the budget now, and `plans` are those at this price and at others.
+
+    `others` are the budgets of other tables that it joins.
+    """
+    name = _name(plan)
+    paper: Paper = joined.previewed(PLANNED[name].preview(plan, standing), plan, others)
+    if name not in PRICED:
+        return paper
+    errors, contents = PLANNED[name].errors, PLANNED[name].error_contents
+    return priced(paper, plan, standing, plans=plans, errors=errors, contents=contents)
 
 
 def _name(value: object) -> str:

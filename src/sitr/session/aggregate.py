@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Unpack
 
@@ -17,8 +17,10 @@ from sitr.questions.aggregate.functions.combined import Combined
 from sitr.questions.aggregate.functions.function import Aggregate
 from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.nodes import After, Order
+from sitr.questions.aggregate.other import with_other
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.release import Release
+from sitr.questions.aggregate.split import Split, targets_of, weights_of
 from sitr.session.answer import Answer
 from sitr.session.request import Request
 
@@ -102,6 +104,25 @@ class AggregateRequest(Request[AggregateAnswer]):
         """The first released rows."""
         return self.limit(rows)
 
+    def weights(self, weights: Mapping[str, Number]) -> AggregateRequest:
+        """The same question, with the price shared by these weights, such as `{"n": 1, "total": 4}`.
+
+        A column without a weight has the weight 1. Without weights or targets, shares are chosen from the public
+        description so that the sum of the errors, each relative to what one person contributes, is small.
+        """
+        query = self.question.query
+        return self._split(weights_of(weights, [each.name for each in query.query.aggregates]))
+
+    def targets(self, targets: Mapping[str, Number], *, rows: int | None = None) -> AggregateRequest:
+        """The same question, with shares for which all errors are equally far from these targets.
+
+        The preview says whether a price meets them. The error of a mean or a ratio is that of groups with `rows` rows.
+        """
+        return self._split(targets_of(targets, [name for name, _ in self.question.query.shown], rows=rows))
+
+    def _split(self, split: Split) -> AggregateRequest:
+        return replace(self, question=AggregateQuestion(replace(self.question.query, split=split)))
+
     def explain(self, price: Price | None = None, **amounts: Unpack[Amounts]) -> ExplainedQuestion:
         """The question as a tree: what is read, how it is bounded, what is measured and what is shown. Free.
 
@@ -116,7 +137,9 @@ class AggregateRequest(Request[AggregateAnswer]):
         return self.question.query.query.after
 
     def _with(self, after: After) -> AggregateRequest:
-        return replace(self, question=AggregateQuestion(shown_after(self.question.query, after)))
+        query = shown_after(self.question.query, after)
+        # An aggregate that only HAVING or ORDER BY uses is measured in the row for other keys, too.
+        return replace(self, question=AggregateQuestion(with_other(query) if query.other else query))
 
 
 def aggregate_from(given: object) -> Aggregate | None:

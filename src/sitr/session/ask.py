@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sitr.backends.backend import Backend, check_unchanged
 from sitr.errors import BackendFailure
 from sitr.flavors.price import Price, price_of
-from sitr.ledger.receipt import Receipt
+from sitr.ledger.receipt import Paid, Receipt
 from sitr.namespace import Later
 from sitr.noise.coins import Coins, Keystream, system_coins
 from sitr.plans.plan import Plan
@@ -16,9 +16,10 @@ from sitr.questions.question import Question, Stage
 from sitr.session.desk import Desk
 
 if TYPE_CHECKING:
+    from sitr.ledger import together
     from sitr.session import kept
 else:  # it knows all kinds of answers, and a preview keeps none
-    kept = Later("sitr.session.kept")
+    kept, together = Later("sitr.session.kept"), Later("sitr.ledger.together")
 
 Then = Callable[[Any, Receipt], Stage]
 """Makes the second stage of a question from the answer to the first, which is public by then."""
@@ -42,6 +43,8 @@ def ask(
     Whatever a user may do wrong is refused before the charge. Whatever happens after it is one error with one text,
     because its cause could reveal something about the rows.
 
+    A question that joins several protected tables is charged to the accounts of all of them, or to none.
+
     Some questions have a second stage, whose measurements are in the same plan and paid by the same charge. `then`
     makes it, once, from what the first stage released and kept. If the second stage fails, its price is lost.
     """
@@ -51,10 +54,20 @@ def ask(
         return found
     tossed, backend = coins if coins is not None else system_coins(), at.backend
     check_unchanged(backend, at.table)
-    entry, standing = at.ledger.charge(at.account, price=plan.price, question=plan.text)
+    for other in at.beside:
+        check_unchanged(other.backend, other.table)
+    if at.beside:  # all accounts, or none
+        accounts = [(desk.ledger, desk.account) for desk in (at, *at.beside)]
+        (entry, standing), *others = together.charge_together(accounts, price=plan.price, question=plan.text)
+    else:
+        (entry, standing), others = at.ledger.charge(at.account, price=plan.price, question=plan.text), []
     # Only the keystream itself counts as private: other coins may claim what they like.
     private = type(tossed) is Keystream
-    receipt = Receipt(at.table.name, at.table.neighbors(), entry, standing, private, ledger=at.ledger)
+    beside = tuple(
+        Paid(desk.account, desk.table.neighbors(), *charge, desk.ledger)
+        for desk, charge in zip(at.beside, others, strict=True)
+    )
+    receipt = Receipt(at.table.name, at.table.neighbors(), entry, standing, private, ledger=at.ledger, beside=beside)
     released = _released(question, plan, backend, tossed)
     receipt = kept.keep(receipt, plan, released, at=at)
     if then is not None:

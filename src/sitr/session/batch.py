@@ -8,10 +8,13 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
+from sitr.dataset.schema import Table
 from sitr.errors import QuestionError, unknown_name
+from sitr.ledger.ledger import Ledger
 from sitr.namespace import Later
 from sitr.numbers import Number, finite
 from sitr.questions.aggregate.nodes import check_name
+from sitr.questions.aggregate.split import Targets
 from sitr.questions.batch.question import BatchQuestion, BatchRelease
 from sitr.report import batch as report
 from sitr.report.paper import Paper
@@ -183,11 +186,31 @@ def _check(request: object, at: Desk) -> None:
             given=f"{request!r}",
             do="Ask other kinds of questions one by one.",
         )
-    if (request.at.table, request.at.account, request.at.ledger) != (at.table, at.account, at.ledger):
+    if isinstance(request.question.query.split, Targets):
         raise QuestionError(
-            given="A question of the batch belongs to another budget.",
-            do="Make all questions with the same budget.",
+            given="A question of the batch has targets, which need a price of their own.",
+            do="Ask it alone, or give its columns weights.",
         )
+    if _terms(request.at) != _terms(at):
+        raise _other_budget()
+
+
+def check_beside(requests: Iterable[AggregateRequest], at: Desk) -> None:
+    """Refuse questions that join the tables of other budgets than those that are charged for the batch."""
+    charged = [_terms(other) for other in at.beside]
+    if any(_terms(other) not in charged for request in requests for other in request.at.beside):
+        raise _other_budget()
+
+
+def _terms(at: Desk) -> tuple[Table, str, Ledger]:
+    return at.table, at.account, at.ledger
+
+
+def _other_budget() -> QuestionError:
+    return QuestionError(
+        given="A question of the batch belongs to another budget.",
+        do="Make all questions with the same budget.",
+    )
 
 
 def _weight(name: str, place: int, weights: Sequence[Number] | Mapping[str, Number] | None) -> Fraction:

@@ -16,6 +16,7 @@ from sitr.dataset.schema import Key, Table, adjusted
 from sitr.errors import DescriptionError, QuestionError, SitrError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
+from sitr.flavors.price import Price, price_of
 from sitr.flavors.random import RandomDP
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
@@ -35,35 +36,47 @@ from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.frame import Expr, Operand, operand
 from sitr.questions.aggregate.functions.function import Aggregate
 from sitr.questions.aggregate.nodes import Named, NamedKey, Query, text
+from sitr.questions.aggregate.other import with_other
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.relations import Catalog, tables
+from sitr.questions.aggregate.top_keys import spelled_out
+from sitr.questions.aggregate.view import protected
 from sitr.questions.synthetic.axes import BINS
 from sitr.report import summary
 from sitr.report.paper import Paper
 from sitr.report.words.words import in_words
 from sitr.session.aggregate import AggregateAnswer, AggregateRequest, aggregate_from
 from sitr.session.desk import Desk, account_name
+from sitr.session.key_domains import Keys, with_keys
 from sitr.session.request import Request
 from sitr.session.shown import Shown
 
 if TYPE_CHECKING:
     from sitr.questions.histogram.methods import Method as How
     from sitr.questions.statistic.question import Releasing
+    from sitr.questions.suggest import question as suggestions
+    from sitr.questions.suggest import spreads
     from sitr.questions.synthetic.plan import Method
     from sitr.session import batch as batched
     from sitr.session import dummy as dummies
-    from sitr.session import histogram, statistic, synthetic
+    from sitr.session import histogram, joined, statistic, synthetic
     from sitr.session import public as published
+    from sitr.session import suggest as suggesting
     from sitr.session.batch import Batch
     from sitr.session.dummy import Dummy
     from sitr.session.histogram import HistogramAnswer
     from sitr.session.public import Source
     from sitr.session.statistic import StatisticAnswer
+    from sitr.session.suggest import Suggestion
     from sitr.session.synthetic import Synthesis
 else:  # each kind of question loads what it needs when it is asked
     batched = Later("sitr.session.batch")
     dummies = Later("sitr.session.dummy")
+    spreads = Later("sitr.questions.suggest.spreads")
+    suggesting = Later("sitr.session.suggest")
+    suggestions = Later("sitr.questions.suggest.question")
     histogram = Later("sitr.session.histogram")
+    joined = Later("sitr.session.joined")
     published = Later("sitr.session.public")
     statistic = Later("sitr.session.statistic")
     synthetic = Later("sitr.session.synthetic")
@@ -79,6 +92,8 @@ class Budget(Shown):
 
     _at: Desk
     public: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
+    others: tuple[Desk, ...] = field(default=(), repr=False)
+    """Other protected tables that questions in SQL can join; see `beside`."""
 
     @property
     def paper(self) -> Paper:
@@ -111,6 +126,9 @@ class Budget(Shown):
         max_rows_per_group: int | None = None,
         max_rows: int | None = None,
         bounds: Mapping[str, tuple[Number, Number]] | None = None,
+        keys: Keys | None = None,
+        other: bool = False,
+        weights: Mapping[str, Number] | None = None,
     ) -> AggregateRequest:
         """A question in SQL: one SELECT with keys, and aggregates such as COUNT(*), SUM(cost), AVG(cost) or VAR(cost).
 
@@ -120,8 +138,12 @@ class Budget(Shown):
 
         `bias` is the share of the price that measures from how many people caps and bounds leave something out;
         "off" spends nothing on it, and then the answer says that its bias is not measured. `max_groups`,
-        `max_rows_per_group`, `max_rows` (of a person in the whole question) and `bounds` take the place of those of the
-        description, for this question only; like these, they are public and must not be chosen by looking at the rows.
+        `max_rows_per_group`, `max_rows` (of a person in the whole question), `bounds` and `keys` take the place of
+        those of the description, for this question only; like these, they are public and must not be chosen by looking
+        at the rows. Keys are a list, or the column of a declared public table that has them:
+        `keys={"ward": "wards.ward"}`. Where keys are not public, `other` adds one row for everything whose key is not
+        shown. `weights`, such as {"n": 1, "total": 4}, say how the price is shared by the columns; see
+        `AggregateRequest.weights` and `targets`.
         """
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
         plain, options = rewritten(text)
@@ -134,11 +156,26 @@ class Budget(Shown):
             max_rows=said.max_rows if max_rows is None else max_rows,
             bounds=bounds,
         )
-        found = asked(plain, table, catalog=self._catalog(table))
+        table = with_keys(table, keys, self._catalog(table))
+        found = asked(spelled_out(plain), table, catalog=self._catalog(table))
+        found = with_other(found) if other else found
         price = None if said.epsilon is None else ApproximateDP(said.epsilon, said.delta or 0.0)
-        return AggregateRequest(
-            AggregateQuestion(found.watching(share_of(bias))), self._beside(found), AggregateAnswer, price=price
-        )
+        question = AggregateQuestion(found.watching(share_of(bias)))
+        request = AggregateRequest(question, self._desk(found), AggregateAnswer, price=price)
+        return request if weights is None else request.weights(weights)
+
+    def beside(self, *others: Budget) -> Budget:
+        """The same budget, whose questions in SQL can also join the protected tables of other budgets.
+
+        `visits.beside(patients).sql("SELECT … FROM visits JOIN patients ON visits.patient_id = patients.patient_id")`
+        is charged to both budgets, the same price, both or none. The tables must protect the same people, with
+        neighbours that differ in the same way, and a join must equate the columns that identify people.
+        """
+        do = "Write for example visits.beside(patients), with the budgets of both."
+        for other in others:
+            _check_type(other, Budget, wanted="the budget of another protected table", do=do)
+        desks = (*self.others, *(other._at for other in others))
+        return replace(self, others=joined.checked(self._at, desks, public=self.public))
 
     def batch(
         self,
@@ -153,17 +190,36 @@ class Budget(Shown):
         measurements together decides. Names are those of a dictionary, or else "1", "2", …: `answers["1"]`.
         """
         question, asked = batched.requested(questions, weights=weights, at=self._at)
-        return batched.Batch(question, self._beside(*question.queries), batched.BatchAnswer, requests=asked)
+        at = self._desk(*question.queries)
+        batched.check_beside(asked, at)
+        return batched.Batch(question, at, batched.BatchAnswer, requests=asked)
+
+    def suggest(self, question: str, *, price: Price | None = None) -> Request[Suggestion]:
+        """Caps and bounds for a question in SQL, or for the sum of a column, chosen privately.
+
+        `release(…)` pays for noisy histograms of the groups and rows of people and of the values that are summed; the
+        caps and bounds with the least expected error, noise and what they leave out, follow from them. `price` is what
+        the question itself will cost: ten times the price of the suggestion, unless it is given.
+        """
+        _check_type(question, str, wanted="a question or the name of a column", do='Write suggest("cost").')
+        plain, _ = rewritten(suggesting.question_of(question, self.table))
+        wide = suggesting.widened(self.table)
+        target = asked(plain, wide, catalog=self._catalog(wide)).watching(BIAS)
+        later = None if price is None else price_of(price)
+        found = suggestions.SuggestionQuestion(target, spreads.measured(target), later)
+        return Request(found, self._desk(target), suggesting.Suggestion)
 
     def _catalog(self, table: Table) -> Catalog:
         """The tables that a question can name."""
-        return published.catalog(table, self.public) if self.public else Catalog(table)
+        found = published.catalog(table, self.public) if self.public else Catalog(table)
+        return replace(found, beside=tuple(other.table for other in self.others)) if self.others else found
 
-    def _beside(self, *queries: BoundedQuery) -> Desk:
-        """The desk, with the public tables that questions join."""
-        joined = {name: self.public[name] for query in queries for name in tables(query.view)}
-        rows = self._at.rows
-        return self._at if not joined else replace(self._at, rows=lambda: published.beside(rows(), joined))
+    def _desk(self, *queries: BoundedQuery) -> Desk:
+        """The desk, with the public tables and the other protected tables that questions join."""
+        alone = not self.others and all(len(protected(query.view)) == 1 for query in queries)
+        at = self._at if alone else joined.desk(self._at, [query.view for query in queries], self.others)
+        public = {name: self.public[name] for query in queries for name in tables(query.view)}
+        return at if not public else replace(at, rows=lambda: published.beside(at.rows(), public))
 
     def where(self, condition: Expr) -> Selection:
         """Only rows that meet this condition, such as `sitr.column("days") > 3`."""
@@ -268,12 +324,12 @@ class Budget(Shown):
             method=method,
         )
 
-    def dummy(self, rows: int = 1_000, *, seed: int = 0) -> Dummy:
+    def dummy(self, rows: int = 1_000, *, seed: int = 0) -> Dummy[Budget]:
         """Invented rows with the public columns, types, keys and bounds, to develop code with. Free: no data are read.
 
         `dummy().table` and `dummy().to_pandas()` are the rows; `dummy().budget()` answers questions about them.
         """
-        return dummies.Dummy(self.table, rows, seed, self.promise, self.public)
+        return dummies.Dummy(self.table, rows, seed, lambda at: Budget(at, self.public), self.promise)
 
     def standing(self) -> Filter:
         """The promise and all charges so far."""
@@ -302,7 +358,9 @@ class Selection:
     keys: tuple[NamedKey, ...] = ()
     share: Fraction | None = BIAS
     table: Table | None = None
-    """The public description with other caps or bounds, if the question has any."""
+    """The public description with other caps, bounds or keys, if the question has any."""
+    rest: bool = False
+    """Whether there is one more row for everything whose key is not shown."""
 
     def __repr__(self) -> str:
         rows = text(Query(self.budget.table.name, (), self.keys, self.condition))
@@ -329,10 +387,16 @@ class Selection:
         max_rows_per_group: int | None = None,
         max_rows: int | None = None,
         bounds: Mapping[str, tuple[Number, Number]] | None = None,
+        keys: Keys | None = None,
     ) -> Selection:
-        """Other caps and bounds than those of the description, for this question; see `Budget.sql`."""
+        """Other caps, bounds and keys than those of the description, for this question; see `Budget.sql`."""
         caps = {"max_groups": max_groups, "max_rows_per_group": max_rows_per_group, "max_rows": max_rows}
-        return replace(self, table=adjusted(self.table or self.budget.table, bounds=bounds, **caps))
+        table = adjusted(self.table or self.budget.table, bounds=bounds, **caps)
+        return replace(self, table=with_keys(table, keys, self.budget._catalog(table)))
+
+    def other(self) -> Selection:
+        """One more row for everything whose key is not shown; see `Budget.sql`."""
+        return replace(self, rest=True)
 
     def bias(self, share: Number | str) -> Selection:
         """Spend this share of the price on measuring what caps and bounds leave out, or nothing: "off"."""
@@ -349,8 +413,9 @@ class Selection:
                 )
             named.append(Named(name, aggregate))
         at, table = self.budget._at, self.table or self.budget.table
-        query = Query(at.table.name, tuple(named), self.keys, self.condition)
-        return AggregateRequest(AggregateQuestion(bound(query, table).watching(self.share)), at, AggregateAnswer)
+        query = bound(Query(at.table.name, tuple(named), self.keys, self.condition), table)
+        query = with_other(query) if self.rest else query
+        return AggregateRequest(AggregateQuestion(query.watching(self.share)), at, AggregateAnswer)
 
     def histogram(self, *columns: str, **said: Any) -> Request[HistogramAnswer]:
         """Counts of these rows in public cells: see `Budget.histogram`."""

@@ -52,6 +52,8 @@ class Desk:
     """Whether answers are kept beside the ledger, and returned when the same question is asked again."""
     publication: Publication = field(default=Publication(), compare=False)
     """Who publishes the answers, for their certificates."""
+    beside: tuple[Desk, ...] = ()
+    """Other protected tables that the question joins; their accounts are charged too."""
 
     @property
     def backend(self) -> Backend:

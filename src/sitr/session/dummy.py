@@ -5,10 +5,10 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, Unpack, cast
 
 from sitr.backends.duckdb import DuckDB
 from sitr.backends.sources import ArrowRows
@@ -18,26 +18,27 @@ from sitr.dataset.schema import Table
 from sitr.errors import DescriptionError
 from sitr.flavors.arrows import Kept
 from sitr.flavors.price import Amounts, Price, price_of
+from sitr.ledger.sql import SqlLedger
 from sitr.namespace import needs
 from sitr.questions.invented import invented
 from sitr.report.words.messages import said
 from sitr.report.words.words import in_words
-from sitr.session.budget import Budget, opened
-from sitr.session.dataset import Dataset
 from sitr.session.desk import Desk, account_name
-from sitr.session.public import Source
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
+Opened = TypeVar("Opened")
+"""The budget of a data set, which a desk becomes."""
+
 MOST = 10_000_000
 """The most rows that are invented at once."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Dummy:
+class Dummy(Generic[Opened]):
     """Invented rows with the public description of a data set. They are made from the description alone.
 
     `table` has them as Arrow, and `budget()` answers questions about them exactly as a real budget would.
@@ -46,8 +47,9 @@ class Dummy:
     description: Table
     rows: int
     seed: int
+    opening: Callable[[Desk], Opened] = field(compare=False)
+    """The budget of a desk."""
     promise: Kept | None = field(default=None, compare=False)
-    public: Mapping[str, Source] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         for name, number, least in (("rows", self.rows, 0), ("seed", self.seed, 0)):
@@ -81,12 +83,7 @@ class Dummy:
 
         return cast("pl.DataFrame", pl.from_arrow(self.table))
 
-    @property
-    def dataset(self) -> Dataset:
-        """The rows as a protected data set in memory, with the same description."""
-        return Dataset(self.description, DuckDB(ArrowRows(self.table)), public=self.public)
-
-    def budget(self, promise: Price | None = None, **amounts: Unpack[Amounts]) -> Budget:
+    def budget(self, promise: Price | None = None, **amounts: Unpack[Amounts]) -> Opened:
         """A budget for questions about the invented rows; by default with the promise of the real one.
 
         Its ledger lies in a temporary folder and is deleted when Python ends. Certificates say that rows are invented.
@@ -99,11 +96,12 @@ class Dummy:
             )
         folder = tempfile.mkdtemp(prefix="sitr-dummy-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        ledger = opened(self.description, cast("Kept", whole), Path(folder) / "dummy.db")
-        backend = self.dataset._rows()
-        account = account_name(self.description)
-        at = Desk(self.description, lambda: backend, ledger, account, keep=False, publication=invention())
-        return Budget(at, self.public)
+        ledger, account = SqlLedger(Path(folder) / "dummy.db"), account_name(self.description)
+        ledger.open(account, promise=cast("Kept", whole), neighbors=self.description.neighbors())
+        backend = DuckDB(ArrowRows(self.table))
+        return self.opening(
+            Desk(self.description, lambda: backend, ledger, account, keep=False, publication=invention())
+        )
 
 
 def invention() -> Publication:

@@ -2,7 +2,8 @@
 
 The same question at the same price is answered from here, for free: see `again`. "The same" means
 
-- the same data set in the same ledger, with the same public description, and the same name and format of its file;
+- the same data set in the same ledger, with the same public description, and the same name and format of its file; the
+  same holds for other protected tables that are joined with it;
 - the same plan: every bound, cap, cell, noise and the price, as text. A plan with a function of your own has no text,
   so it is asked anew every time;
 - the same version of Sitr; answers of other versions stay on disk and are ignored;
@@ -40,7 +41,7 @@ from sitr.errors import FileError, InvalidUse, LedgerError, NotKept
 from sitr.ledger.entry import Entry, Sealed
 from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
-from sitr.ledger.receipt import Receipt
+from sitr.ledger.receipt import Paid, Receipt
 from sitr.ledger.sql import SqlLedger, sitr_version
 from sitr.plans.plan import Plan
 from sitr.session.desk import Desk
@@ -103,6 +104,9 @@ def keep(receipt: Receipt, plan: Plan, released: Any, *, at: Desk) -> Receipt:
             _warn(f"The answer could not be kept in {folder} ({failure.strerror}). Save it before this process ends.")
     try:
         at.ledger.seal(made.entry.number, Sealed.ANSWER, made.sha256)
+        for paid in made.beside:
+            if paid.ledger is not None:
+                paid.ledger.seal(paid.entry.number, Sealed.ANSWER, made.sha256)
     except LedgerError as failure:  # a file of the first stage, whose hash is recorded, stays
         _warn(f"The hash of the answer could not be recorded, so its certificate cannot be verified: {failure}")
         return made
@@ -142,8 +146,20 @@ def opened(found: KeptAnswer, plan: Plan, *, ledger: Ledger) -> tuple[Any, Recei
         sha256=found.sha256,
         again=True,
         ledger=ledger,
+        beside=_beside(ledger, found.entry),
     )
     return released, receipt
+
+
+def _beside(ledger: Ledger, entry: Entry) -> tuple[Paid, ...]:
+    """What was charged together with an entry, in the same ledger or in another."""
+    found: list[Paid] = []
+    for link in entry.beside:
+        assert isinstance(ledger, SqlLedger | LazyLedger)
+        other = SqlLedger(ledger.path.parent / link.ledger, create=False) if link.ledger else ledger
+        account = other.account(link.dataset)
+        found.append(Paid(account.dataset, account.neighbors, *other.charged(link.number), other))
+    return tuple(found)
 
 
 def find(ledger: Ledger, entry: Entry) -> KeptAnswer | None:
@@ -198,7 +214,8 @@ def _content(receipt: Receipt, plan: Plan, released: Any, at: Desk) -> str:
 
 def _described(at: Desk) -> str:
     """The version of the public description: its hash, with the name and the format of the file of rows."""
-    return sha256(text((at.table, at.source)).encode()).hexdigest()
+    others = tuple((other.table, other.source) for other in at.beside)
+    return sha256(text((at.table, at.source, *others)).encode()).hexdigest()
 
 
 def _plan(plan: Plan) -> Any:

@@ -13,17 +13,16 @@ from sitr.flavors.promise import Promise
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.plans.plan import Plan
-from sitr.questions.aggregate.plan import AggregatePlan
-from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.question import Question
 from sitr.report import summary
 from sitr.report.envelope import after_paying
 from sitr.report.paper import Paper
-from sitr.report.papers import preview_paper
+from sitr.report.papers import Others, preview_paper
 from sitr.report.words.words import in_words
 from sitr.session.answer import Answer
 from sitr.session.ask import ask
 from sitr.session.desk import Desk
+from sitr.session.prices import Errors, Sizes, around, expected, price_for
 from sitr.session.shown import Shown, once
 
 Answered_co = TypeVar("Answered_co", bound=Answer, covariant=True)
@@ -54,12 +53,53 @@ class Request(Shown, Generic[Answered_co]):
     def _paid(self, price: Price | None, amounts: Amounts) -> Promise:
         return self.price if price is None and not amounts and self.price is not None else price_of(price, **amounts)
 
-    def preview(self, price: Price | None = None, **amounts: Unpack[Amounts]) -> Preview:
-        """What the answer would cost and how far off it would be. Reads no rows and spends nothing."""
+    def preview(
+        self,
+        price: Price | None = None,
+        *,
+        error: Errors | None = None,
+        size: Sizes | None = None,
+        rows: int | None = None,
+        **amounts: Unpack[Amounts],
+    ) -> Preview:
+        """What the answer would cost and how far off it would be. Reads no rows and spends nothing.
+
+        With `error`, such as `{"total": 500}`, the price is the least one for these errors: see `price_for`.
+        """
+        if error is None and (size is not None or rows is not None):
+            raise QuestionError(
+                wanted="size and rows together with error",
+                given="no error",
+                do='Write preview(error={"n": "1%"}, size={"n": 20000}).',
+            )
         standing = self.at.ledger.standing(self.at.account)
-        plan = self.question.plan(self._paid(price, amounts))
-        standing.charge(plan.price)  # a price in a flavor that the budget does not take is refused here
-        return Preview(self.question, plan, standing)
+        if error is None:
+            paid = self._paid(price, amounts)
+        elif price is None and amounts.keys() <= {"delta"}:
+            paid = self.price_for(error, size=size, rows=rows, delta=amounts.get("delta"))
+        else:
+            raise QuestionError(
+                wanted="either a price or an error", given="both", do="Leave the price out: the error determines it."
+            )
+        plan = self.question.plan(paid)
+        others = tuple(
+            (desk.account, desk.table.neighbors(), desk.ledger.standing(desk.account)) for desk in self.at.beside
+        )
+        for budget in (standing, *(now for _, _, now in others)):
+            budget.charge(plan.price)  # a price in a flavor that a budget does not take is refused here
+        return Preview(self.question, plan, standing, paid, others)
+
+    def price_for(
+        self, error: Errors, *, size: Sizes | None = None, rows: int | None = None, delta: float | None = None
+    ) -> Promise:
+        """The least price for which every named column has at most this error, with 95% probability.
+
+        An error is a number in the unit of its column, or a share such as "1%" of its size. Sizes are public numbers:
+        those that are given, or those of an earlier answer to the same question (the median over its groups). The error
+        of a mean or a ratio is that of groups with at least `rows` rows. The price has the flavor of the budget; its δ
+        is `delta`, or a tenth of the budget's. It is rounded up to three digits.
+        """
+        return price_for(self.question, error, at=self.at, size=size, rows=rows, delta=delta)
 
     def release(
         self,
@@ -84,17 +124,34 @@ class Preview(Shown):
     question: Question
     plan: Plan
     standing: Filter
+    offered: Promise | None = None
+    """The price that was asked about, of which the plan may use less."""
+    others: Others = ()
+    """The budgets of other tables that the question joins."""
 
     @property
     def paper(self) -> Paper:
         """What is shown of it, the same on the terminal, in notebooks and as JSON."""
-        return once(self, lambda: preview_paper(self.plan, self.standing))
+        return once(self, lambda: preview_paper(self.plan, self.standing, self._plans, others=self.others))
+
+    def prices(self) -> tuple[Preview, ...]:
+        """Previews at this price and at others: a quarter, half, twice and four times it, cheapest first.
+
+        Prices above what is left of the budget are replaced by all that is left. A mechanism with a fixed promise has
+        one price only.
+        """
+        return tuple(Preview(self.question, plan, self.standing, self.offered, self.others) for plan in self._plans())
+
+    def _plans(self) -> tuple[Plan, ...]:
+        return around(self.question, self.price if self.offered is None else self.offered, self.plan, self.standing)
 
     def _brief(self) -> str:
         try:
             errors = self.errors()
         except QuestionError:  # they depend on the data
             errors = {}
+        if getattr(self.paper.query, "unmeasured", False):
+            errors = {self.paper.words.aggregate.unmeasured(name): error for name, error in errors.items()}
         text, after = summary.in_one_line(self.plan.text), after_paying(self.plan, self.standing)
         return self.paper.words.summary.preview(text, cast("Kept", self.price), errors, after)
 
@@ -109,12 +166,4 @@ class Preview(Shown):
         The error of a mean or a ratio depends on the number of rows: with `rows`, it is the largest error of cells
         whose noisy count is at least this, and without it, only the bounds limit it.
         """
-        if rows is None:
-            return self.question.errors(self.plan, confidence=confidence)
-        if not isinstance(self.question, AggregateQuestion) or type(rows) is not int or rows < 1:
-            raise QuestionError(
-                wanted="a whole number of rows, for a question with aggregates",
-                given=f"rows={rows!r}",
-                do="Leave rows out, or write rows=1000.",
-            )
-        return self.question.errors(cast("AggregatePlan", self.plan), confidence=confidence, rows=rows)
+        return expected(self.question, self.plan, confidence=confidence, rows=rows)

@@ -12,12 +12,14 @@ from sitr.ledger.ledger import Ledger
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.release import Release
 from sitr.questions.batch.question import BatchRelease
+from sitr.questions.suggest.question import SuggestionRelease
 from sitr.report.papers import can_be_shown
 from sitr.session.aggregate import AggregateAnswer
 from sitr.session.answer import Answer
 from sitr.session.batch import BatchAnswer
 from sitr.session.kept import UNREADABLE, KeptAnswer, changed, find, opened
 from sitr.session.plain import built
+from sitr.session.suggest import Suggestion
 
 
 class State(Enum):
@@ -82,6 +84,8 @@ def reopened(ledger: Ledger, number: int) -> Answer:
         return AggregateAnswer(released, receipt, None)
     if isinstance(released, BatchRelease):
         return BatchAnswer(released, receipt, None)
+    if isinstance(released, SuggestionRelease):
+        return Suggestion(released, receipt, None)
     return Answer(released, receipt, None)
 
 

@@ -140,9 +140,10 @@ def tail_sums(sigma: float, table: int) -> tuple[float, ...]:
     """S(m) = Σ_{i≥0} e^{−((m+i)² − m²)/2σ²} for 0 ≤ m < `table`, by S(m) = 1 + e^{−(2m+1)/2σ²}·S(m + 1) from far out.
 
     An error of S(m + 1) counts 1 − 1/S(m) times in S(m), where S(m) ≤ 1 + σ√(π/2); each place adds less than
-    10R. So all are accurate to within 10R·(1 + 1.26σ), wherever the recurrence started.
+    10R. So all are accurate to within 10R·(1 + 1.26σ) if the recurrence starts n places beyond the table, because
+    S(m) ≤ 1/(1 − e^{−m/σ²}) too: of the first error, at most min(e^{−nm/σ²}, e^{−n/(1+1.26σ)}) ≤ e^{−42} is left.
     """
-    start = table + math.ceil(sigma) + 2
+    start = table + math.ceil(42 * min(1 + 1.26 * sigma, sigma * sigma / table)) + 2
     scale = -0.5 / (sigma * sigma)
     sums, here = [], 1.0
     for m in range(start - 1, -1, -1):

@@ -3,9 +3,11 @@
 An answer about people with at most m rows in each of at most k groups is not an answer about all rows. Three numbers
 say how far the two may be apart, and one person moves each of them by little:
 
-- people with more than m rows in a group, after the choice of k groups: by 1 in each of at most k groups;
+- people with some, but not all rows of a group left out, after the choice of k groups: by 1 in each of these;
 - people with a value beyond the bounds in a group, for each expression that is summed: likewise;
-- people with rows in more than k groups: by 1 in total.
+- people with all rows of a group left out, by the cap on groups or on all rows: by 1 in total.
+
+Where a price is too small to tell for each group, the first two are counted for all groups together: see `in_total`.
 
 How *much* they left out is not measured: it has no bound that is public.
 """
@@ -26,6 +28,9 @@ from sitr.questions.aggregate.term import Term
 
 SHARE = Fraction(1, 20)
 """The share of a price that is spent on what was left out, unless the question says otherwise."""
+
+WIDEST = Fraction(1, 2)
+"""The widest interval of a share that is shown as a number."""
 
 
 class Why(Enum):
@@ -48,14 +53,19 @@ class Amount:
         """The largest distance from the number to an end."""
         return max(self.value - self.low, self.high - self.value)
 
+    @property
+    def tells(self) -> bool:
+        """Whether a share says anything: its interval is at most half as wide as all shares."""
+        return self.high - self.low <= WIDEST
+
 
 @dataclass(frozen=True, slots=True)
 class Watch:
     """What is measured about the rows and values that were left out.
 
     `everybody` counts the people in a group (the rows, where each row is a unit), `cut` those with rows beyond the cap,
-    and `clamped` those with values of an expression beyond its bounds. `beyond` says that the people beyond the cap on
-    groups are counted, in total.
+    and `clamped` those with values of an expression beyond its bounds. `beyond` says that the people are counted, in
+    total, of whom all rows of a group are left out.
     """
 
     share: Fraction

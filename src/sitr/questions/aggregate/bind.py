@@ -19,13 +19,14 @@ from sitr.questions.aggregate.after import AS_RELEASED, AnswerColumns, BoundAfte
 from sitr.questions.aggregate.bias import SHARE, Watch, watch
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
-from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, column_typed
+from sitr.questions.aggregate.expressions.typed import MOST_KEYS, TEMPORAL, Typed, column_typed
 from sitr.questions.aggregate.functions.function import BoundAggregate
 from sitr.questions.aggregate.functions.registry import written
 from sitr.questions.aggregate.nodes import After, Named, NamedKey, Query
 from sitr.questions.aggregate.quantity import Quantity, family
 from sitr.questions.aggregate.relations import Catalog, source_of, view_of
-from sitr.questions.aggregate.view import TableRows, View, both
+from sitr.questions.aggregate.split import Split
+from sitr.questions.aggregate.view import TableRows, View, both, changes, protected
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,10 @@ class BoundedQuery:
     max_rows: int | None = None
     share: Fraction | None = None
     """The share of the price that measures what is left out; None if nothing is spent on it."""
+    other: bool = False
+    """Whether there is one more row for everything whose key is not shown, see `sitr.questions.aggregate.other`."""
+    split: Split | None = None
+    """How the rest of the price is divided; None to make the sum of the errors small."""
 
     @property
     def unit(self) -> Unit:
@@ -83,6 +88,11 @@ class BoundedQuery:
     @property
     def relation(self) -> Relation:
         return self.view.relation
+
+    @property
+    def changes(self) -> Relation:
+        """How the part of one unit differs between neighbours: by more than `relation` says in some joins."""
+        return self.relation if len(protected(self.view)) == 1 else changes(self.view)
 
     @property
     def where(self) -> Typed | None:
@@ -134,6 +144,11 @@ class BoundedQuery:
         return self.watching(self.share or SHARE).watch is not None
 
     @property
+    def unmeasured(self) -> bool:
+        """Whether caps or bounds can leave something out, and nothing is spent on measuring it."""
+        return self.share is None and self.leaves_out
+
+    @property
     def measured(self) -> tuple[tuple[Quantity, ...], ...]:
         """The same terms; those that one mechanism measures together are together."""
         families: dict[object, list[Quantity]] = {}
@@ -155,7 +170,22 @@ class BoundedQuery:
     @property
     def cells(self) -> int | None:
         """The number of cells if it is public, or else None."""
-        return math.prod(len(key.keys) for key in self.keys if key.keys is not None) if self.known else None
+        return self._listed if self.known else None
+
+    @property
+    def selected(self) -> tuple[int, ...]:
+        """The places of the keys that are shown only if enough people have them; () if all keys are public.
+
+        These are the keys that are not public. Each combination of them that is shown has a row for every combination
+        of the public keys beside them, unless these are too many: then whole combinations are selected.
+        """
+        unknown = tuple(place for place, key in enumerate(self.keys) if key.keys is None)
+        return tuple(range(len(self.keys))) if unknown and self._listed > MOST_KEYS else unknown
+
+    @property
+    def _listed(self) -> int:
+        """The number of combinations of the public keys."""
+        return math.prod(len(key.keys) for key in self.keys if key.keys is not None)
 
 
 def _columns(name: str, column: BoundAggregate) -> tuple[tuple[str, BoundAggregate], ...]:
@@ -164,8 +194,9 @@ def _columns(name: str, column: BoundAggregate) -> tuple[tuple[str, BoundAggrega
 
 Cells = dict[tuple[Key, ...], tuple[Any, ...]]
 """A backend's answer: for each key the exact integer of each term, then the number of units beyond the cap on groups if
-that is asked for, which is the same for all keys, and then the number of units of the key. Of a `Rank`, it has the
-integers of all kept rows instead, each with its number of rows."""
+that is asked for, which is the same for all keys, and then the number of units of the key. If only some of the keys are
+selected, a unit is counted once for each combination of these, in one of its cells. Of a `Rank`, it has the integers of
+all kept rows instead, each with its number of rows."""
 
 
 def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> BoundedQuery:
@@ -174,6 +205,7 @@ def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> Boun
     A `catalog` has the public tables that may be joined.
     """
     rows = view_of(query.table, catalog or Catalog(table))
+    changes(rows)  # or an error
     view = selected(rows, query.where)
     keys = tuple(grouped(key, view) for key in query.group_by)
     if not query.aggregates:
@@ -192,7 +224,7 @@ def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> Boun
         after=after,
     )
     # How a question calls its columns is no part of it, where nothing but the table itself is read.
-    settled = replace(View.of(table), where=view.where) if isinstance(view.rows, TableRows) else view
+    settled = replace(View.of(table), where=view.where) if view.rows == TableRows(table.name) else view
     public = [key.keys for key in keys]
     cells = None if None in public else math.prod(len(each) for each in public if each is not None)
     grouping = any(not key.of.is_literal for key in keys)

@@ -17,27 +17,29 @@ from sitr.mechanisms.candidates import least_noise
 from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
-from sitr.mechanisms.threshold import Threshold
 from sitr.numbers import downward, exact
 from sitr.plans.noise import Way, affordable, gaussian_ways, largest_fitting, pure_ways, ways
 from sitr.plans.plan import Measurement
 from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.in_total import measured_in_total, says_nothing
+from sitr.questions.aggregate.keys import KeyThreshold
 from sitr.questions.aggregate.nodes import text
-from sitr.questions.aggregate.plan import BESIDE, BEYOND, KEYS, AggregatePlan, KeyThreshold, NoisyTerm
+from sitr.questions.aggregate.plan import BESIDE, BEYOND, KEYS, AggregatePlan, NoisyTerm
 from sitr.questions.aggregate.quantity import Bar, Quantity, Rank
+from sitr.questions.aggregate.selection import selection
+from sitr.questions.aggregate.shares import Shares, main_terms, shares
+from sitr.questions.aggregate.split import Targets
 from sitr.questions.aggregate.stability import people, stability
+from sitr.questions.aggregate.targeted import targeted
+from sitr.questions.aggregate.term import Term
 from sitr.sensitivity.bounded import bounded
 
 END = 1 - Fraction(5, 100) / 3
 """The confidence of each end of a quantile's interval: an interval with a number and two ends is shown for 95%."""
 
 
-Shares = dict[tuple[Quantity, ...], Fraction]
-"""The share of each measurement, and under () that of the people beyond the cap on groups."""
-
-
 def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
-    """The plan with the least error at this price; each term gets an equal share."""
+    """The plan with the least error at this price, divided as `shares` says."""
     paid = affordable(price)
     if not query.shown_terms:
         return _keys_alone(query, paid)
@@ -49,7 +51,7 @@ def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
     else:
         assert isinstance(paid, ApproximateZeroConcentratedDP)  # no other price has a δ
         plans = _outside_an_event(query, paid)
-    return useful(min(plans, key=total_error))
+    return useful(plans[0] if len(plans) == 1 else min(plans, key=total_error))
 
 
 def _keys_alone(query: BoundedQuery, price: Promise) -> AggregatePlan:
@@ -58,7 +60,7 @@ def _keys_alone(query: BoundedQuery, price: Promise) -> AggregatePlan:
         refuse_unknown_keys(query, price)
     far, spelled = people(query), text(query.query)
     if isinstance(price, ApproximateDP):
-        keys: KeyThreshold = _threshold(query, price)
+        keys: KeyThreshold = selection(query, price)
     else:
         assert isinstance(price, ApproximateZeroConcentratedDP)  # no other price has a δ
         keys = GaussianThreshold.fitting(price, sensitivity=far.l2, groups=query.max_groups)
@@ -67,7 +69,9 @@ def _keys_alone(query: BoundedQuery, price: Promise) -> AggregatePlan:
 
 def useful(plan: AggregatePlan) -> AggregatePlan:
     """The plan, unless an error is too large for a double."""
-    beyond = [each.term for each in plan.noisy if each.choice is None and each.width(0.95) > sys.float_info.max]
+    beyond = [each.term for each in plan.noisy if _wide(each) and each.width(0.95) > sys.float_info.max]
+    if not beyond:
+        return plan
     columns = (*plan.columns, *plan.hidden)
     lost = [column.name for column in columns if any(each.term in beyond for each in column.measured)]
     if lost:
@@ -78,36 +82,42 @@ def useful(plan: AggregatePlan) -> AggregatePlan:
     return plan
 
 
+def _wide(noisy: NoisyTerm) -> bool:
+    """Whether its noise may be that large: quantiles of a noise are at most a thousand times its size."""
+    return noisy.choice is None and noisy.noise.size * noisy.granularity > sys.float_info.max / 1000
+
+
 def _plan(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) -> AggregatePlan:
-    return measured(query, way, shares_of(query), threshold)
+    if isinstance(query.split, Targets):
+        many = len(main_terms(query))
+        return targeted(
+            query.split,
+            way.bought,
+            lambda parts: measured(query, way, shares(query, way.bought, parts), threshold),
+            many,
+        )
+    return measured(query, way, shares(query, way.bought), threshold)
 
 
-def measured(query: BoundedQuery, way: Way, shares: Shares, threshold: KeyThreshold | None = None) -> AggregatePlan:
-    """The plan that gives each measurement its share of what is bought."""
-    spelled = text(query.query)
-    found = [_measurement(query, terms, way.bought.share(shares[terms])) for terms in query.measured]
+def measured(query: BoundedQuery, way: Way, parts: Shares, threshold: KeyThreshold | None = None) -> AggregatePlan:
+    """The plan that gives each measurement its share of what is bought.
+
+    What is left out is measured in each group, or over all groups if that says more.
+    """
+    found = [_measurement(query, terms, way.bought.share(parts[terms])) for terms in query.measured]
     keys = () if threshold is None else (Measurement(KEYS, threshold, people(query)),)
     beyond: tuple[Measurement, ...] = ()
     if query.watch is not None and query.watch.beyond:
-        one = bounded(low=0, high=1, groups=1, cells=1, relation=query.relation)
-        noise = least_noise(way.bought.share(shares[()]), l1=one.l1, l2=one.l2)
+        one = bounded(low=0, high=1, groups=1, cells=1, relation=query.changes)
+        noise = least_noise(way.bought.share(parts[()]), l1=one.l1, l2=one.l2)
         beyond = (Measurement(BEYOND, noise.alone(), one),)
-    return AggregatePlan((*found, *keys, *beyond), way.charged, spelled, query)
-
-
-def shares_of(query: BoundedQuery) -> Shares:
-    """Equal shares of the whole, or of what the bias leaves, for what is shown, and of the rest for what is watched."""
-    watch, main = query.watch, main_terms(query)
-    watched: list[tuple[Quantity, ...]] = [terms for terms in query.measured if terms not in main]
-    watched += [()] if watch is not None and watch.beyond else []
-    spent = watch.share if watch is not None and watched else Fraction(0)
-    shares: dict[tuple[Quantity, ...], Fraction] = {terms: (1 - spent) / len(main) for terms in main}
-    return shares | {terms: spent / len(watched) for terms in watched}
-
-
-def main_terms(query: BoundedQuery) -> list[tuple[Quantity, ...]]:
-    """The measurements from which columns follow; the others are about what is left out."""
-    return [terms for terms in query.measured if terms[0] in query.shown_terms]
+    plan = AggregatePlan((*found, *keys, *beyond), way.charged, text(query.query), query)
+    if not says_nothing(plan):
+        return plan
+    for place, (term, *_) in enumerate(query.measured):
+        if term not in query.shown_terms and isinstance(term, Term):
+            found[place] = measured_in_total(query, term, way.bought.share(parts[(term,)]))
+    return replace(plan, measurements=(*found, *keys, *beyond))
 
 
 def _plans(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) -> list[AggregatePlan]:
@@ -162,7 +172,7 @@ def _choice(query: BoundedQuery, term: Rank, part: NoisePrice) -> GroupedQuantil
         each=query.max_rows_per_group,
         groups=query.max_groups,
         cells=query.cells,
-        relation=query.relation,
+        relation=query.changes,
         offset=term.end,
         total=query.max_rows,
     )
@@ -173,12 +183,12 @@ def _choice(query: BoundedQuery, term: Rank, part: NoisePrice) -> GroupedQuantil
 def _with_threshold(query: BoundedQuery, price: ApproximateDP) -> list[AggregatePlan]:
     """The keys get the same share as a term, and all of δ beside pure noise or half of δ beside Gaussian noise.
 
-    Beside Gaussian noise they may have either noise. Gaussian noise is better where people have many groups, because
-    it grows only with the square root of their number.
+    Beside Gaussian noise they may have a threshold with such noise, or the optimal selection. Gaussian noise is better
+    where people have many groups, because it grows only with the square root of their number.
     """
     epsilon, half = downward(exact(price.epsilon) / (len(main_terms(query)) + 1)), downward(exact(price.delta) / 2)
-    whole = _threshold(query, ApproximateDP(epsilon, price.delta))
-    single = _threshold(query, ApproximateDP(epsilon, half))
+    whole = selection(query, ApproximateDP(epsilon, price.delta))
+    single = selection(query, ApproximateDP(epsilon, half))
     beside: list[KeyThreshold] = [single, *_bell_threshold(query, price, half)]
     return [
         *(plan for way in pure_ways(price, beside=(whole,)) for plan in _plans(query, way, whole)),
@@ -195,10 +205,6 @@ def _outside_an_event(query: BoundedQuery, price: ApproximateZeroConcentratedDP)
     part, far = ApproximateZeroConcentratedDP(rho, price.delta), people(query)
     keys = GaussianThreshold.fitting(part, sensitivity=far.l2, groups=query.max_groups)
     return [plan for way in ways(price, beside=(keys,)) for plan in _plans(query, way, keys)]
-
-
-def _threshold(query: BoundedQuery, price: ApproximateDP) -> Threshold:
-    return Threshold.fitting(price, sensitivity=people(query).l1, groups=query.max_groups)
 
 
 def _bell_threshold(query: BoundedQuery, price: ApproximateDP, delta: float) -> list[GaussianThreshold]:

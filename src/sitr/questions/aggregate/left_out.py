@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sitr.mechanisms.additive import Noise
+from sitr.mechanisms.summed import Summand, least_width
 from sitr.numbers import Number, exact
-from sitr.questions.aggregate.bias import Amount, Why
+from sitr.questions.aggregate.bias import Amount, Watch, Why
+from sitr.questions.aggregate.in_total import is_total
+from sitr.questions.aggregate.plan import NoisyTerm
 from sitr.questions.aggregate.release import Release
 from sitr.questions.aggregate.term import Term
 
@@ -21,6 +24,8 @@ class LeftOut:
     of: str
     """The expression whose values were clamped; empty for rows."""
     shares: tuple[Amount, ...]
+    total: bool = False
+    """Whether the share is that of all groups together, and so the same in every row."""
 
 
 def left_out(
@@ -36,11 +41,37 @@ def left_out(
         return []
     measured = [*([(Why.ROWS, "", watch.cut)] if watch.cut is not None else [])]
     measured += [(Why.BOUNDS, of, term) for of, term in watch.clamped]
-    everybody = list(_estimates(release, watch.everybody, confidence, rows))
-    return [
-        LeftOut(why, of, tuple(map(_share, _estimates(release, term, confidence, rows), everybody)))
-        for why, of, term in measured
-    ]
+    found = []
+    for why, of, term in measured:
+        total = is_total(_noisy(release, term).measurement)
+        whole = _whole(release, term, watch, confidence, total=total)
+        if whole is not None:
+            many = len(release.places if rows is None else rows)
+            found.append(LeftOut(why, of, (whole,) * many, total=True))
+        else:
+            found.append(LeftOut(why, of, tuple(_shares(release, term, watch, confidence, rows))))
+    return found
+
+
+def _shares(
+    release: Release, term: Term, watch: Watch, confidence: Number, rows: Sequence[int] | None
+) -> Iterator[Amount]:
+    pairs = (_estimates(release, each, confidence, rows) for each in (term, watch.everybody))
+    return map(_share, *pairs)
+
+
+def _whole(release: Release, term: Term, watch: Watch, confidence: Number, *, total: bool) -> Amount | None:
+    """The share of all groups together, where it was measured or no group by itself says anything; None elsewhere.
+
+    Noisy numbers of groups add up to noisy numbers of all of them, which costs nothing. Noise decides which of both is
+    shown; an interval that is shown and misses misses anyway, so either does so with at most the stated probability.
+    """
+    if not release.measured or (not total and (len(release.measured) == 1 or not release.plan.query.known)):
+        return None
+    if not total and any(share.tells for share in _shares(release, term, watch, confidence, None)):
+        return None
+    level = 1 - (1 - exact(confidence)) / 2
+    return _share(*(_sum(release, each, level) for each in (term, watch.everybody)))
 
 
 def beyond_groups(release: Release, *, confidence: Number = Fraction(95, 100)) -> Amount | None:
@@ -53,17 +84,31 @@ def beyond_groups(release: Release, *, confidence: Number = Fraction(95, 100)) -
     return _between(Fraction(release.beyond), Fraction(width))
 
 
+def _noisy(release: Release, term: Term) -> NoisyTerm:
+    return release.plan.noisy[release.plan.query.terms.index(term)]
+
+
+def _sum(release: Release, term: Term, level: Number) -> Amount:
+    """A number of all groups together: measured so, or the sum over all cells that were measured."""
+    place, noisy = release.plan.query.terms.index(term), _noisy(release, term)
+    if is_total(noisy.measurement):
+        return _between(Fraction(release.measured[0][place]), noisy.width(level))
+    width = least_width((Summand(noisy.noise, len(release.measured)),), confidence=level)
+    return _between(Fraction(sum(row[place] for row in release.measured)), exact(width))
+
+
 def _estimates(release: Release, term: Term, confidence: Number, rows: Sequence[int] | None) -> Iterator[Amount]:
     place = release.plan.query.terms.index(term)
-    noisy = release.plan.noisy[place]
-    width = noisy.width(1 - (1 - exact(confidence)) / 2)
+    noisy, sure = _noisy(release, term), 1 - (1 - exact(confidence)) / 2
+    widths = {draws: noisy.width(sure, draws=draws) for draws in {1, release.plan.other_draws}}
     for cell in release.places if rows is None else [release.places[row] for row in rows]:
-        yield _between(Fraction(release.measured[cell][place]), width)
+        yield _between(Fraction(release.measured[cell][place]), widths[release.draws(cell)])
 
 
 def _between(value: Fraction, width: Fraction) -> Amount:
-    """A number of people, which is never negative."""
-    return Amount(max(value, Fraction(0)), max(value - width, Fraction(0)), max(value + width, Fraction(0)))
+    """A number of people, which is never negative. A negative noisy number does not make its interval narrower."""
+    shown = max(value, Fraction(0))
+    return Amount(shown, max(value - width, Fraction(0)), shown + width)
 
 
 def _share(part: Amount, whole: Amount) -> Amount:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from sitr.dataset.schema import GROUPABLE, NUMERIC, Column, Key, Kind, Table
+from sitr.dataset.schema import GROUPABLE, NUMERIC, Column, Kind, Table
 from sitr.errors import ForbiddenConstruct, QuestionError, UnknownName
 from sitr.neighbors.unit import Person, Row
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Name
@@ -14,14 +14,16 @@ from sitr.questions.aggregate.expressions.ranges import Range
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.expressions.rules import range_of
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, column_typed
+from sitr.questions.aggregate.naming import internals, is_unit, leaf, qualified, with_null
+from sitr.questions.aggregate.pairing import paired
 from sitr.questions.aggregate.sources import Aliased, Among, Join, PersonCall, Select, Selected, Source, UnionAll
 from sitr.questions.aggregate.spelling import identifier
 from sitr.questions.aggregate.term import granules_of
 from sitr.questions.aggregate.view import (
-    Base,
     Joined,
     Matching,
     OfPeople,
+    Paired,
     PerPerson,
     PersonNumber,
     TableRows,
@@ -29,6 +31,7 @@ from sitr.questions.aggregate.view import (
     View,
     Visible,
     both,
+    protected,
     used,
 )
 
@@ -47,11 +50,22 @@ class PublicTable:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The protected table, and the public tables that may be joined with it, which are opened when they are named."""
+    """The protected table, and what may be joined with it: public tables, which are opened when they are named, and
+    other protected tables."""
 
     table: Table
     public: tuple[str, ...] = ()
     opened: Callable[[str], PublicTable] | None = None
+    beside: tuple[Table, ...] = ()
+
+    @property
+    def protected(self) -> tuple[Table, ...]:
+        """All protected tables."""
+        return self.table, *self.beside
+
+    def own(self, name: str) -> Table | None:
+        """The protected table of this name, whatever its case."""
+        return next((table for table in self.protected if table.name.lower() == name.lower()), None)
 
     def find(self, name: str) -> PublicTable | None:
         """The public table of this name, whatever its case."""
@@ -78,8 +92,8 @@ def view_of(source: Source, catalog: Catalog) -> View:
 
 
 def _table(name: str, catalog: Catalog) -> View:
-    if name.lower() == catalog.table.name.lower():
-        return View.of(catalog.table)
+    if (own := catalog.own(name)) is not None:
+        return View.of(own)
     if catalog.find(name) is not None:
         raise QuestionError(
             given=f"The table {name} is public, so that a question about it alone needs no privacy.",
@@ -122,7 +136,7 @@ def _per_person(select: Select, inner: View, table: Table) -> View:
     """SELECT patient_id, SUM(cost) AS total … GROUP BY patient_id: one row for each person, or person and key."""
     grouped = [inner.typed(key) for key in select.group_by or ()]
     unit = inner.unit
-    if not isinstance(unit, Person) or not any(_is_unit(key, unit) for key in grouped):
+    if not isinstance(unit, Person) or not any(is_unit(key, unit) for key in grouped):
         raise _ungrouped(inner)
     keys: list[tuple[str, Typed]] = []
     numbers: list[tuple[str, PersonNumber, Kind]] = []
@@ -139,27 +153,17 @@ def _per_person(select: Select, inner: View, table: Table) -> View:
                 given=f"The sub-query selects {of.text}, which GROUP BY does not list.",
                 do="Add it to GROUP BY, or leave it out.",
             )
-        leaf = _leaf(unit.column if _is_unit(of, unit) else column.name, of)
-        columns.append(Visible(inner.name, column.name, leaf))
-        if not _is_unit(of, unit):
+        made_leaf = leaf(unit.column if is_unit(of, unit) else column.name, of)
+        columns.append(Visible(inner.name, column.name, made_leaf))
+        if not is_unit(of, unit):
             keys.append((column.name, of))
-    keys += [(f"{of.text}", of) for of in grouped if not _is_unit(of, unit) and of not in [known for _, known in keys]]
+    keys += [(f"{of.text}", of) for of in grouped if not is_unit(of, unit) and of not in [known for _, known in keys]]
     names = [unit.column, *(name for name, _ in keys), *(name for name, _, _ in numbers)]
     _refuse_repeated(names)
     for _, of in keys:
         _refuse_other_kinds(of)
     rows = PerPerson(inner, tuple(keys), tuple(numbers))
     return View(rows, tuple(columns), unit, inner.relation, inner.name)
-
-
-def _is_unit(of: Typed, unit: Person) -> bool:
-    return of.column is not None and of.column.name == unit.column
-
-
-def _leaf(name: str, of: Typed) -> Typed:
-    """A computed column as a column of the next view: what is known about it stays known."""
-    column = Column(name, of.kind, of.column.quantised if of.column is not None else None, of.keys)
-    return replace(of, what=column, parts=())
 
 
 def _refuse_other_kinds(of: Typed) -> None:
@@ -214,8 +218,10 @@ def _made(name: str, kind: Kind, found: Range, step: Fraction | None, *, nullabl
 
 def _join(join: Join, catalog: Catalog) -> View:
     left = view_of(join.left, catalog)
+    if (other := _protected(join.right, catalog)) is not None:
+        return paired(join, _condition(join, left, other.name), left, other, other.name)
     name, public = _public(join.right, catalog)
-    taken = {each.name.lower() for each in left.columns} | {known.lower() for known in _names(left.rows, catalog.table)}
+    taken = {each.name.lower() for each in left.columns} | {known.lower() for known in _names(left, catalog)}
     here = {
         column.name: column.name if column.name.lower() not in taken else f"{name}.{column.name}"
         for column in public.columns
@@ -234,71 +240,42 @@ def _join(join: Join, catalog: Catalog) -> View:
     if isinstance(left.unit, Row):
         _refuse_fan_out(on, matched, public)
     if join.outer:
-        right = [replace(each, typed=replace(each.typed, keys=_with_null(each.typed))) for each in right]
+        right = [replace(each, typed=replace(each.typed, keys=with_null(each.typed))) for each in right]
     visible = [
-        replace(each, typed=_leaf(at, each.typed)) for each, at in zip(left.columns, internals(left), strict=True)
+        replace(each, typed=leaf(at, each.typed)) for each, at in zip(left.columns, internals(left), strict=True)
     ]
-    columns = _qualified([*visible, *right])
+    columns = qualified([*visible, *right])
     spoken = replace(left, columns=columns).condition(condition).expression
     rows = Joined(
         left, public.name, name, tuple((at, there) for there, at in here.items()), on, spoken, join.outer, matched
     )
     using = {known.lower() for known in join.using}
     shown = [each for each in columns if each.table != name or each.name.lower() not in using]
-    return View(rows, _qualified(shown), left.unit, left.relation, left.name)
+    return View(rows, qualified(shown), left.unit, left.relation, left.name)
 
 
-def _qualified(columns: list[Visible] | tuple[Visible, ...]) -> tuple[Visible, ...]:
-    """The columns; those whose name several tables have are shown with their table."""
-    names = [each.name.lower() for each in columns]
-    return tuple(
-        replace(each, typed=replace(each.typed, shown=Name(each.name, each.table)))
-        if names.count(each.name.lower()) > 1
-        else replace(each, typed=replace(each.typed, shown=None if _plain(each) else Name(each.name, each.table)))
-        for each in columns
-    )
-
-
-def _plain(each: Visible) -> bool:
-    """Whether a column has the same name in a question and in the rows."""
-    return each.typed.column is not None and each.typed.column.name == each.name
-
-
-def internals(view: View) -> list[str]:
-    """The names of a view's columns in the rows that are made from it: columns keep theirs, and no two are mixed up."""
-    plain = {each.typed.column.name for each in view.columns if each.typed.column is not None}
-    taken = {name.lower() for name in plain | ({view.unit.column} if isinstance(view.unit, Person) else set())}
-    found = []
-    for each in view.columns:
-        name = each.typed.column.name if each.typed.column is not None else each.name
-        while each.typed.column is None and name.lower() in taken:
-            name += "_"
-        taken.add(name.lower())
-        found.append(name)
-    return found
-
-
-def _names(rows: Base, table: Table) -> set[str]:
-    """The names that the columns of these rows have, whether a question can name them or not."""
-    match rows:
-        case TableRows():
-            return {column.name for column in table.columns}
+def _names(view: View, catalog: Catalog) -> set[str]:
+    """The names that the columns of a view's rows have, whether a question can name them or not."""
+    unit = view.unit.column if isinstance(view.unit, Person) else ""
+    match view.rows:
+        case TableRows(table):
+            return {column.name for own in catalog.protected if own.name == table for column in own.columns}
         case PerPerson(_, keys, numbers):
-            return {_unit_name(table), *(name for name, _ in keys), *(name for name, _, _ in numbers)}
-        case Joined(view, _, _, columns):
-            return {_unit_name(table), *internals(view), *(here for here, _ in columns)}
+            return {unit, *(name for name, _ in keys), *(name for name, _, _ in numbers)}
+        case Joined(inner, columns=columns) | Paired(inner, columns=columns):
+            return {unit, *internals(inner), *(here for here, _ in columns)}
         case Together(views):
-            return {_unit_name(table), *internals(views[0])}
-        case Matching(view) | OfPeople(view):
-            return {_unit_name(table), *internals(view)}
+            return {unit, *internals(views[0])}
+        case Matching(inner) | OfPeople(inner):
+            return {unit, *internals(inner)}
 
 
-def _unit_name(table: Table) -> str:
-    return table.unit.column if isinstance(table.unit, Person) else ""
-
-
-def _with_null(typed: Typed) -> tuple[Key, ...] | None:  # rows without a match have no value
-    return typed.keys if typed.keys is None or None in typed.keys else (*typed.keys, None)
+def _protected(source: Source, catalog: Catalog) -> View | None:
+    """The view on the right of a join if it is of a protected table, or None."""
+    of = source.of if isinstance(source, Aliased) else source
+    if isinstance(of, str):
+        return view_of(source, catalog) if catalog.own(of) is not None else None
+    return view_of(source, catalog)
 
 
 def _public(source: Source, catalog: Catalog) -> tuple[str, PublicTable]:
@@ -308,15 +285,12 @@ def _public(source: Source, catalog: Catalog) -> tuple[str, PublicTable]:
     if found is None:
         what = of if isinstance(of, str) else "a sub-query"
         known = f" Declared here: {', '.join(catalog.public)}." if catalog.public else ""
-        own = isinstance(of, str) and of.lower() == catalog.table.name.lower()
         raise ForbiddenConstruct(
-            given=f"A question cannot contain a join with {what} here: only public tables can be joined.{known}"
-            if not own
-            else f"A question cannot contain a join of {what} with itself: a row could meet rows of other people.",
+            given=f"A question cannot contain a join with {what} here: only public tables can be joined, and protected "
+            f"tables whose budgets are given.{known}",
             do="Declare a public table when you protect the data: sitr protect … --public wards=wards.csv, or "
-            'sitr.protect(…, public={"wards": "wards.csv"}).'
-            if not own
-            else "Group by the unit in a sub-query, or join public tables only.",
+            'sitr.protect(…, public={"wards": "wards.csv"}). To join a protected table that has the same people, give '
+            "its budget: sitr ask … --with patients.sitr.yaml, or budget.beside(patients).",
         )
     return name or found.name, found
 
@@ -359,7 +333,7 @@ def _among(source: Among, catalog: Catalog) -> View:
     name = table.of if isinstance(table, Aliased) else table
     public = catalog.find(name) if isinstance(name, str) else None
     if public is not None and isinstance(among, Select):
-        return _matching(view, source, among, public, catalog.table)
+        return _matching(view, source, among, public, catalog)
     return _of_people(view, source, view_of(among, catalog))
 
 
@@ -378,10 +352,15 @@ def _of_people(view: View, source: Among, people: View) -> View:
             given="A row cannot be chosen by what other rows hold: here each row is protected by itself.",
             do="Leave the sub-query out, or protect people (unit=…) instead of rows.",
         )
-    if not (_is_unit(view.typed(source.by), unit) and _is_unit(people.columns[0].typed, unit)):
+    if not (is_unit(view.typed(source.by), unit) and is_unit(people.columns[0].typed, unit)):
         raise QuestionError(
             given="A sub-query after IN may only list people, because its rows must not mix different people.",
             do=f"Write {identifier(unit.column)} IN (SELECT {identifier(unit.column)} FROM …), or use a public table.",
+        )
+    if protected(people) != protected(view)[:1]:
+        raise QuestionError(
+            given="A sub-query after IN may only list people of the first protected table of the question.",
+            do="Join the other table by the unit.",
         )
     # How the sub-query calls its table is no part of the question.
     rows = OfPeople(view, replace(people, columns=(), name=view.name), source.outside)
@@ -392,7 +371,7 @@ def _as_leaves(view: View) -> tuple[Visible, ...]:
     """The columns of a view as columns of the rows that are made from it."""
     return tuple(
         replace(
-            each, typed=replace(_leaf(at, each.typed), shown=None if at == each.name else Name(each.name, each.table))
+            each, typed=replace(leaf(at, each.typed), shown=None if at == each.name else Name(each.name, each.table))
         )
         for each, at in zip(view.columns, internals(view), strict=True)
     )
@@ -404,7 +383,7 @@ def _free(name: str, taken: set[str]) -> str:
     return name
 
 
-def _matching(view: View, source: Among, among: Select, public: PublicTable, table: Table) -> View:
+def _matching(view: View, source: Among, among: Select, public: PublicTable, catalog: Catalog) -> View:
     """Each row is compared with the rows of a public table, and kept or dropped by itself."""
     if among.group_by is not None and len(among.group_by) != len(among.columns):
         raise QuestionError(
@@ -416,7 +395,7 @@ def _matching(view: View, source: Among, among: Select, public: PublicTable, tab
         raise QuestionError(
             given="A sub-query about a public table cannot group it here.", do="Select a column, with WHERE or without."
         )
-    taken = {each.name.lower() for each in view.columns} | {known.lower() for known in _names(view.rows, table)}
+    taken = {each.name.lower() for each in view.columns} | {known.lower() for known in _names(view, catalog)}
     here = {column.name: _free(f"{public.name}.{column.name}", taken) for column in public.columns}
     name = among.table.name if isinstance(among.table, Aliased) else public.name
     plain = replace(view, columns=tuple(Visible(name, each.name, column_typed(each)) for each in public.columns))
@@ -446,6 +425,12 @@ def _together(views: list[View]) -> View:
             do="Join the conditions with OR, or protect people (unit=…) instead of rows.",
         )
     for other in others:
+        if protected(other)[0] != protected(first)[0]:
+            raise QuestionError(
+                given=f"The parts of UNION ALL are about the people of different tables, {protected(first)[0]} and "
+                f"{protected(other)[0]}.",
+                do="Join the tables by the unit, or ask each of them by itself.",
+            )
         if [each.typed.kind for each in other.columns] != [each.typed.kind for each in first.columns]:
             raise QuestionError(
                 given="The parts of UNION ALL have different columns.",
@@ -453,7 +438,7 @@ def _together(views: list[View]) -> View:
             )
     _refuse_repeated([each.name for each in first.columns])
     for place, each in enumerate(first.columns):
-        if len({_is_unit(view.columns[place].typed, first.unit) for view in views}) > 1:
+        if len({is_unit(view.columns[place].typed, first.unit) for view in views}) > 1:
             raise QuestionError(
                 given=f"The parts of UNION ALL have the unit and something else as the column {each.name!r}.",
                 do="Select the unit at the same place in all parts.",
@@ -494,6 +479,9 @@ def tables(view: View) -> Iterator[str]:
         case Joined(inner, table) | Matching(inner, table):
             yield table
             yield from tables(inner)
+        case Paired(inner, other):
+            yield from tables(inner)
+            yield from tables(other)
         case PerPerson(inner):
             yield from tables(inner)
         case OfPeople(inner, people):
@@ -524,29 +512,33 @@ def source_of(view: View) -> Source:
             )
         case Joined(inner, table, name, _, _, spoken, outer):
             right = table if name.lower() == table.lower() else Aliased(table, name)
-            return Join(_named_source(inner), right, spoken, outer=outer)
+            return Join(_named_source(inner, inner.name), right, spoken, outer=outer)
+        case Paired(inner, other, name, spoken=spoken, outer=outer):
+            return Join(_named_source(inner, inner.name), _named_source(other, name), spoken, outer=outer)
         case Together(views):
-            return UnionAll(tuple(_selected_source(each) for each in views))
+            return UnionAll(tuple(map(_listed_source, views)))
         case Matching(inner, table, _, _, by, (column, where), outside):
             listed = Select(table, (Selected(_column_name(column), column),), where)
-            return Among(_named_source(inner), by.expression, listed, outside)
+            return Among(_named_source(inner, inner.name), by.expression, listed, outside)
         case OfPeople(inner, people, outside):
             assert isinstance(view.unit, Person)
             unit = Name(view.unit.column)
             where = None if people.where is None else people.where.expression
             others = Select(source_of(people), (Selected(unit.name, unit),), where)
-            return Among(_named_source(inner), unit, others, outside)
+            return Among(_named_source(inner, inner.name), unit, others, outside)
 
 
 def _column_name(column: Expression) -> str:
     return column.name if isinstance(column, Name) else "value"
 
 
-def _named_source(view: View) -> Source:
-    """The rows of a view; a sub-query keeps the name that its columns may have before them."""
-    found = _selected_source(view)
-    plain = isinstance(found, Join) or (isinstance(found, str) and found.lower() == view.name.lower())
-    return found if plain else Aliased(found, view.name)
+def _named_source(view: View, name: str) -> Source:
+    """The rows of a view under a name, which a table may have already."""
+    source = _selected_source(view)
+    if isinstance(source, Join) and all(each.table == name for each in view.columns):  # a sub-query
+        source = _listed_source(view)
+    named = isinstance(source, Join) or (isinstance(source, str) and source.lower() == name.lower())
+    return source if named else Aliased(source, name)
 
 
 def _call(number: PersonNumber) -> PersonCall:
@@ -555,7 +547,11 @@ def _call(number: PersonNumber) -> PersonCall:
 
 def _selected_source(view: View) -> Source:
     """The rows of a view with its own columns; the rows themselves where nothing is computed or left out."""
-    if view.where is None and all(each.typed.column is not None for each in view.columns):
-        return source_of(view)
+    plain = view.where is None and all(each.typed.column is not None for each in view.columns)
+    return source_of(view) if plain else _listed_source(view)
+
+
+def _listed_source(view: View) -> Source:
+    """The rows of a view with its columns, one by one."""
     columns = tuple(Selected(each.name, each.typed.expression) for each in view.columns)
     return Select(source_of(view), columns, None if view.where is None else view.where.expression)

@@ -36,7 +36,7 @@ def stability(query: BoundedQuery, term: Quantity) -> Distance | None:
             return _of_rows(query, 0, 1, cells=None)
     low, high = term.reach
     if term.people or term.total:
-        return bounded(low=low, high=high, groups=query.max_groups, cells=query.cells, relation=query.relation)
+        return bounded(low=low, high=high, groups=query.max_groups, cells=query.cells, relation=query.changes)
     return _of_rows(query, low, high, cells=query.cells)
 
 
@@ -45,10 +45,13 @@ def _of_rows(query: BoundedQuery, low: int, high: int, *, cells: int | None) -> 
     each = query.max_rows_per_group
     total = query.reached * each if query.max_rows is None else query.max_rows
     return in_total(
-        low=low, high=high, each=each, total=total, groups=query.reached, cells=cells, relation=query.relation
+        low=low, high=high, each=each, total=total, groups=query.reached, cells=cells, relation=query.changes
     )
 
 
 def people(query: BoundedQuery) -> Distance:
-    """The distance of the number of units in each cell."""
-    return bounded(low=0, high=1, groups=query.max_groups, cells=query.cells, relation=query.relation)
+    """The distance of the number of units in each cell, or of each combination of the keys that are selected.
+
+    A unit has at most k cells, so at most k combinations of some of their keys, and counts once in each of them.
+    """
+    return bounded(low=0, high=1, groups=query.max_groups, cells=query.cells, relation=query.changes)

@@ -1,8 +1,8 @@
 """What a question can name: rows that each belong to one unit, and columns computed from one row at a time.
 
 A view is *unit-preserving*: the rows of the view that belong to a unit depend, as a multiset, on that unit's rows in
-the table alone, and on public things. So whatever is bounded for each unit in a view is bounded for each unit in the
-table. By induction over how views are made:
+the protected tables alone, and on public things and the salt. So whatever is bounded for each unit in a view is bounded
+for each unit in the tables. By induction over how views are made:
 
 - `TableRows` are the rows of the table, and a selection or a computed column looks at one row at a time.
 - `PerPerson` groups by the unit, and perhaps by more: a group holds rows of one unit. Its numbers are exact integers,
@@ -13,8 +13,26 @@ table. By induction over how views are made:
 - `OfPeople` keeps the rows of a unit, or drops them, by whether another view has rows of the same unit: both views are
   unit-preserving, so what is kept of a unit depends on that unit's rows alone. A row without a unit is dropped, so that
   no NULL can decide about the rows of others, as it does in NOT IN. Where a row is a unit it cannot be made.
-- `Together` has the rows of several views of the same table. Where a row is a unit it cannot be made: a row would count
-  several times.
+- `Together` has the rows of several views whose rows belong to the units of the same table. Where a row is a unit it
+  cannot be made: a row would count several times.
+- `Paired` puts each row of one view beside rows of the same unit in another, and a pair is kept or not by its own
+  values. The other view may be of another protected table, which identifies people by a column of its own: two rows
+  meet only if their units are equal, by a comparison that is one to one. Before they meet, at most `most` rows of each
+  unit and view are kept; a keyed hash of this unit's own rows chooses them, as in `sitr.backends.reading`, claim 1.
+
+**Several tables.** A unit's part of a view is then a function f(v, w, …) of its rows v, w, … in each table, without
+rows where all of these are empty. Both tables have their own accounts, each of which is charged, so what each promises
+must hold by itself. Three kinds of neighbours differ in this part and in no other: v comes or goes, w does, or both do.
+
+- If the view needs a row of each table (`needed`), f(∅, w) = f(v, ∅) = ∅. Whatever comes or goes, the part comes or
+  goes as a whole: the distances are those of one table.
+- Otherwise, as in a LEFT JOIN of w to v, f(v, w) can become f(v, ∅), which is another part: then the distances are
+  those of a replaced part, and they cover a part that comes or goes, too (`changes`).
+- Neighbours that replace a person by another, in one table: where each table is needed, one part goes and another
+  comes. Otherwise both parts are replaced, and such a view is refused.
+
+So each promise holds even if equal ids in two tables do not mean the same person. For a person in both tables, who
+comes or goes in both, a join costs its price once, and all questions together cost at most the sum of both budgets.
 """
 
 from __future__ import annotations
@@ -35,6 +53,10 @@ from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, column_t
 
 DEEPEST = 16
 """The deepest nesting of an expression: its text can be read back, by Sitr and by every backend."""
+
+MOST_ROWS_PAIRED = 1_000
+"""The most rows of each person and table that take part in a join of protected tables: without it, a person with n rows
+in each of them would have n² in the join."""
 
 MOST_COLUMNS_USED = 500
 """How often an expression may use columns: this bounds its text and its time, whatever it was computed from."""
@@ -118,7 +140,29 @@ class OfPeople:
     outside: bool
 
 
-Base: TypeAlias = TableRows | PerPerson | Joined | Together | Matching | OfPeople
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """The rows of a view beside the matching rows of the same unit in another; all rows of the view, if it is `outer`.
+
+    `name` is what the question calls the other view. `columns` are the names of its columns here and there, and
+    `identified` is the name here of the column that identifies its people, of type `kind` in both. `on` is the
+    condition beside the equality of the units, and `spoken` is all of it in the names of the question. At most `most`
+    rows of each unit in each of the views can be matched.
+    """
+
+    view: View
+    other: View
+    name: str
+    columns: tuple[tuple[str, str], ...]
+    identified: str
+    kind: Kind
+    on: Typed | None
+    spoken: Expression
+    outer: bool
+    most: int = MOST_ROWS_PAIRED
+
+
+Base: TypeAlias = TableRows | PerPerson | Joined | Together | Paired | Matching | OfPeople
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +218,10 @@ class View:
                 do=f"Write {tables[0]}.{name.name}, or {name.name} alone.",
             )
         found = self.find(name) if isinstance(name.name, str) else []
-        if len({each.table for each in found}) > 1:
+        if len({each.table for each in found}) > 1 and not _same(found):
             both = " or ".join(f"{each.table}.{each.name}" for each in found)
             raise UnknownName(given=f"Several tables have a column {name.name!r}.", do=f"Write {both}.")
-        if len(found) != 1:
+        if not found or len({each.table for each in found}) != len(found):
             known = [each.name for each in self.columns]
             raise unknown_name(name.name, known, lacks=f"The table {name.table or self.name} has no column")
         return found[0].typed
@@ -222,6 +266,12 @@ class View:
                 return _applied(function, [self._typed(part) for part in arguments])
 
 
+def _same(found: Sequence[Visible]) -> bool:
+    """Whether all of these are the same column, as the ids of two tables that are joined by them."""
+    columns = {each.typed.column for each in found}
+    return len(columns) == 1 and None not in columns
+
+
 def _applied(function: str, parts: Sequence[Typed]) -> Typed:
     try:
         return ROW_FUNCTIONS[function](function, tuple(parts))
@@ -237,6 +287,67 @@ def both(one: Typed | None, other: Typed | None) -> Typed | None:
     if one is None or other is None:
         return one or other
     return _applied("AND", [part for each in (one, other) for part in (each.parts if each.what == "AND" else (each,))])
+
+
+def protected(view: View) -> tuple[str, ...]:
+    """The protected tables that a view reads, each once; the first identifies its people."""
+    match view.rows:
+        case TableRows(table):
+            return (table,)
+        case PerPerson(inner) | Joined(inner) | Matching(inner):
+            return protected(inner)
+        case OfPeople(inner, people):
+            return tuple(dict.fromkeys((*protected(inner), *protected(people))))
+        case Paired(inner, other):
+            return tuple(dict.fromkeys((*protected(inner), *protected(other))))
+        case Together(views):
+            return tuple(dict.fromkeys(name for each in views for name in protected(each)))
+
+
+def needed(view: View) -> set[str]:
+    """The protected tables without whose rows a unit has none in the view."""
+    match view.rows:
+        case TableRows(table):
+            return {table}
+        case PerPerson(inner) | Joined(inner) | Matching(inner):
+            return needed(inner)
+        case OfPeople(inner, people, outside):
+            return needed(inner) if outside else needed(inner) | needed(people)
+        case Paired(inner, other, outer=outer):
+            return needed(inner) if outer else needed(inner) | needed(other)
+        case Together(views):
+            return set.intersection(*map(needed, views))
+
+
+def meeting(view: View) -> int:
+    """The most rows of each person and table that a join of protected tables can match; 0 if the view has none."""
+    match view.rows:
+        case TableRows():
+            return 0
+        case PerPerson(inner) | Joined(inner) | Matching(inner):
+            return meeting(inner)
+        case OfPeople(inner, people):
+            return max(meeting(inner), meeting(people))
+        case Paired(inner, other, most=most):
+            return max(most, meeting(inner), meeting(other))
+        case Together(views):
+            return max(map(meeting, views))
+
+
+def changes(view: View) -> Relation:
+    """How the part of one unit differs between neighbours: it comes or goes, or it is replaced by another.
+
+    Raises `QuestionError` where the parts of two units could be replaced.
+    """
+    if needed(view) >= set(protected(view)):
+        return view.relation
+    if view.relation is Relation.REPLACE_ONE:
+        raise QuestionError(
+            given="A LEFT JOIN of two protected tables could change the rows of two people where one person is "
+            "replaced by another.",
+            do="Write JOIN, or protect the tables with add-remove neighbours.",
+        )
+    return Relation.REPLACE_ONE
 
 
 def used(typed: Typed) -> set[str]:

@@ -20,24 +20,21 @@ from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentrat
 from sitr.flavors.arrows import Additive
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise
+from sitr.flavors.pure import PureDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.mechanisms.additive import NoisePrice
 from sitr.mechanisms.composed import Composed
 from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
-from sitr.mechanisms.threshold import Threshold
 from sitr.numbers import downward, exact
 from sitr.plans.noise import Way, affordable, gaussian_ways, largest_fitting, pure_ways, ways
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.aggregate.fit import (
-    Shares,
-    main_terms,
-    measured,
-    refuse_unknown_keys,
-    shares_of,
-    total_error,
-    useful,
-)
-from sitr.questions.aggregate.plan import AggregatePlan, KeyThreshold
+from sitr.questions.aggregate.fit import measured, refuse_unknown_keys, total_error, useful
+from sitr.questions.aggregate.keys import KeyThreshold
+from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.quantity import Rank
+from sitr.questions.aggregate.selection import selection
+from sitr.questions.aggregate.shares import Shares, main_terms, shares
 from sitr.questions.aggregate.stability import people
 from sitr.questions.batch.plan import BatchPlan
 from sitr.questions.batch.readings import SharedReading, shared_readings
@@ -60,7 +57,9 @@ def fit(
 ) -> BatchPlan:
     """The plan with the least error at this price, for all questions together."""
     paid, groups = affordable(price), shared_readings(queries)
-    shared = _shared(groups, queries, weights)
+    shared = _shared(
+        groups, queries, weights, like=PureDP(1.0) if isinstance(paid, PureDP) else ZeroConcentratedDP(1.0)
+    )
     if all(query.known for query in queries) or getattr(paid, "delta", 0) == 0:
         for query in queries:
             refuse_unknown_keys(query, paid)
@@ -82,18 +81,19 @@ def fit(
 
 
 def _shared(
-    groups: Sequence[SharedReading], queries: Sequence[BoundedQuery], weights: Sequence[Fraction]
+    groups: Sequence[SharedReading], queries: Sequence[BoundedQuery], weights: Sequence[Fraction], *, like: NoisePrice
 ) -> list[Allotted]:
     """The share of every measurement; those of one question add up to its weight.
 
-    Where keys are not public, choosing them counts as one more measurement.
+    Where keys are not public, choosing them counts as one more measurement. `like` says for which noise shares are
+    best: a price that buys either noise mostly buys Gaussian noise here.
     """
     whole, found = sum(weights, Fraction(0)), []
     kept = Fraction(0)
     for group in groups:
         terms: Shares = {}
         for member in group.members:
-            for each, share in shares_of(queries[member]).items():
+            for each, share in shares(queries[member], like).items():
                 terms[each] = terms.get(each, Fraction(0)) + share * weights[member] / whole
         weight = sum(weights[member] for member in group.members) / whole
         keys = Fraction(0) if group.query.known else weight / (len(main_terms(group.query)) + 1)
@@ -161,9 +161,8 @@ def _named(thresholds: Thresholds) -> list[KeyThreshold]:
     return [each for each in thresholds if each is not None]
 
 
-def _threshold(each: Allotted, price: ApproximateDP, delta: float) -> Threshold:
-    part = ApproximateDP(downward(exact(price.epsilon) * each.keys), delta)
-    return Threshold.fitting(part, sensitivity=people(each.query).l1, groups=each.query.max_groups)
+def _threshold(each: Allotted, price: ApproximateDP, delta: float) -> KeyThreshold:
+    return selection(each.query, ApproximateDP(downward(exact(price.epsilon) * each.keys), delta))
 
 
 def _bells(shared: Sequence[Allotted], price: ApproximateDP, delta: float) -> Thresholds | None:

@@ -42,7 +42,7 @@ def _alone(query: BoundedQuery) -> BoundedQuery:
     columns = (*query.columns, *(column for _, column in query.after.hidden))
     named = tuple(Named(str(place), column.aggregate) for place, column in enumerate(columns, start=1))
     spoken = replace(query.query, aggregates=named, after=After())
-    return replace(query, query=spoken, columns=columns, after=AS_RELEASED)
+    return replace(query, query=spoken, columns=columns, after=AS_RELEASED, split=None)
 
 
 def _together(one: BoundedQuery, other: BoundedQuery) -> BoundedQuery | None:

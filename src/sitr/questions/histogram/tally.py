@@ -59,12 +59,12 @@ class Tally:
             total=most,
             groups=query.max_groups,
             cells=self.cells,
-            relation=query.relation,
+            relation=query.changes,
         )
 
     def merged_distance(self) -> Distance:
         """How far one unit moves sums over ranges of cells: all its rows, at most gc or N, may be in one of them."""
-        return rows(self._most_rows, relation=self.query.relation)
+        return rows(self._most_rows, relation=self.query.changes)
 
     @property
     def _most_rows(self) -> int:

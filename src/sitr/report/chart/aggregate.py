@@ -93,7 +93,9 @@ class _Panel:
                 widest = (one.error, form.error(one.error))
         ranks = column.ranks(confidence=CONFIDENCE)
         error = f"± {widest[1]}" if ranks is None else words.ranks.error(ranks)
-        return cls(visible(column.name), visible(column.sql), shown, tuple(texts), error, low, high, base, kind)
+        plain = visible(column.name)
+        name = words.aggregate.unmeasured(plain) if release.plan.query.unmeasured else plain
+        return cls(name, visible(column.sql), shown, tuple(texts), error, low, high, base, kind)
 
     def height(self, rows: int) -> int:
         return _HEAD + _ROW * rows + _FOOT

@@ -116,9 +116,13 @@ def fragment(paper: Paper) -> str:
         picture = budget_bar(paper.standing, words=paper.words)
     else:
         picture = "" if paper.picture is None else paper.picture()
-    shown = Section("", value=paper.value, table=paper.table, picture=picture, facts=paper.facts)
-    parts = [_part(name, part) for name, part in paper.parts]
-    return _written("fragment.html", paper=paper, words=paper.words, sections=[*parts, shown], most=FIRST_ROWS)
+    prices, words = paper.prices(), paper.words
+    shown = [_part(name, part) for name, part in paper.parts]
+    shown.append(Section("", value=paper.value, table=paper.table))
+    if prices is not None:
+        shown.append(Section("", sentences=(words.other_prices(),), table=prices))
+    shown.append(Section("", picture=picture, facts=paper.facts))
+    return _written("fragment.html", paper=paper, words=words, sections=shown, most=FIRST_ROWS)
 
 
 def _answered(paper: Paper) -> tuple[Protects, Receipt]:

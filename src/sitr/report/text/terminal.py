@@ -37,6 +37,8 @@ def render(paper: Paper, *, most: int | None = MOST_ROWS, exact: bool = False) -
         parts += [_titled(name, part), *([Text(displayed(part.value), style="bold")] if part.value else [])]
         parts += [*_shown(part, most=most, exact=exact), *_bias(part), Text("")]
     parts += _shown(paper, most=most, exact=exact)
+    if (prices := paper.prices()) is not None:
+        parts += [Text(paper.words.other_prices()), grid(prices, exact=exact)]
     return Group(*parts, facts(paper.facts, words=paper.words))
 
 

@@ -73,10 +73,14 @@ class Chosen(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """Independent noises with their granules, and the probability `missed` with which an interval may fail."""
+    """Independent noises with their granules, and the probability `missed` with which an interval may fail.
+
+    Each noise is a sum of as many independent `draws`.
+    """
 
     noises: tuple[tuple[Noise | Chosen, Fraction], ...]
     missed: Fraction
+    draws: int = 1
 
     def share(self, part: Fraction) -> Joint:
         """The same noises, with a part of the probability of a miss."""
@@ -88,6 +92,9 @@ class Joint:
 
     def each(self) -> list[Fraction]:
         """The half-widths of intervals around all numbers that hold together: each misses with an equal share."""
+        if self.draws > 1:
+            part = self.share(Fraction(1, len(self.noises)))
+            return [part.only([place]).width((Fraction(1),)) for place in range(len(self.noises))]
         confidence = 1 - self.missed / len(self.noises)
         return [exact(noise.error(confidence=confidence)) * unit for noise, unit in self.noises]
 
@@ -109,14 +116,14 @@ class Joint:
             for weight, (noise, unit) in zip(weights, self.noises, strict=True)
             if weight and isinstance(noise, Noise)
         ]
-        if len(terms) > 1 and all(noise.transform() is not None for noise, _ in terms):
+        if len(terms) * self.draws > 1 and terms and all(noise.transform() is not None for noise, _ in terms):
             common = math.lcm(*(size.denominator for _, size in terms))
             unit = math.gcd(*(int(size * common) for _, size in terms))
             widest = sum(
                 noise.deviation / float(exact(noise.granularity)) * float(size * common / unit) for noise, size in terms
             )
             if max(size * common for _, size in terms) <= _FEW * unit and widest <= _FEW:
-                found = tuple(Summand(noise, 1, size / exact(noise.granularity)) for noise, size in terms)
+                found = tuple(Summand(noise, self.draws, size / exact(noise.granularity)) for noise, size in terms)
                 return exact(least_width(found, confidence=1 - self.missed))
         return self.up_to(weights)
 
@@ -126,6 +133,7 @@ class Joint:
             (noise, abs(weight) * unit * exact(noise.granularity))
             for weight, (noise, unit) in zip(weights, self.noises, strict=True)
             if weight and isinstance(noise, Noise)
+            for _ in range(self.draws)
         ]
         if len(parts) < 2:
             return sum((_alone(noise, size, self.missed) for noise, size in parts), Fraction(0))

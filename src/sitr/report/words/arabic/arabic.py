@@ -26,13 +26,15 @@ from sitr.report.words.arabic.batch import BatchWords
 from sitr.report.words.arabic.certificate import CertificateWords
 from sitr.report.words.arabic.explained import ExplainedWords
 from sitr.report.words.arabic.histogram import HistogramWords
+from sitr.report.words.arabic.joins import JoinWords
 from sitr.report.words.arabic.labels import LABELS
 from sitr.report.words.arabic.marks import code, ltr, named
 from sitr.report.words.arabic.meaning import DELTA, EPSILON, GAMMA, exceptions, kept, likelihood, moved
-from sitr.report.words.arabic.nouns import noise, unit, units
+from sitr.report.words.arabic.nouns import confidence, noise, unit, units
 from sitr.report.words.arabic.questions import question
 from sitr.report.words.arabic.ranks import RankWords
 from sitr.report.words.arabic.statistic import StatisticWords
+from sitr.report.words.arabic.suggest import SuggestWords
 from sitr.report.words.arabic.summary import RELATIONS, SummaryWords
 from sitr.report.words.arabic.synthetic import SyntheticWords
 from sitr.report.words.arabic.verify import VerifyWords
@@ -51,7 +53,9 @@ class Arabic:
 
     aggregate: AggregateWords = field(default_factory=AggregateWords)
     ranks: RankWords = field(default_factory=RankWords)
+    joins: JoinWords = field(default_factory=JoinWords)
     batch: BatchWords = field(default_factory=BatchWords)
+    suggest: SuggestWords = field(default_factory=SuggestWords)
     histogram: HistogramWords = field(default_factory=HistogramWords)
     statistic: StatisticWords = field(default_factory=StatisticWords)
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)
@@ -251,6 +255,18 @@ class Arabic:
     def cannot_pay(self) -> str:
         """What is left of a budget that is too small."""
         return "الميزانية لا تكفي لدفع هذا"
+
+    def other_prices(self) -> str:
+        """What the table of other prices shows."""
+        return f"أخطاء {confidence()} عند هذا الثمن وعند غيره:"
+
+    def this_price(self, price: str, /) -> str:
+        """The price of a preview, among others."""
+        return f"{price} (هذا الثمن)"
+
+    def whole_rest(self, price: str, /) -> str:
+        """A price that uses up the budget."""
+        return f"{price} (كل ما بقي)"
 
     def left_of(self, budget: Filter, /) -> str:
         """What is left of a budget, and the whole."""

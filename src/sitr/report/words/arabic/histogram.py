@@ -110,7 +110,8 @@ class HistogramWords:
         """The error of a count, which depends only on the law of the noise."""
         far = ltr(f"± {error(plan.noise.error(confidence=CONFIDENCE))}")
         once = f"كل عدد مقيس على حدة لا يبعد عن العدد الدقيق بأكثر من {far} باحتمال {confidence()}"
-        return f"{once}، ويبعد عنه في المتوسط بمقدار {ltr(about(plan.mean_noise(), digits=3))}."
+        caps = "؛ ولم يُقَس التحيز الناتج عن سقوف المساهمة" if plan.tally.query.unmeasured else ""
+        return f"{once}، ويبعد عنه في المتوسط بمقدار {ltr(about(plan.mean_noise(), digits=3))}{caps}."
 
     def exposure(self, plan: HistogramPlan, /) -> str:
         """P(L = +∞), or the number of people whom a random promise may expose."""
@@ -170,7 +171,7 @@ class HistogramWords:
 
     def title(self, histogram: Histogram, /) -> str:
         """The title of the chart."""
-        return f"هيستوغرام {_columns(histogram)}"
+        return f"هيستوغرام {_columns(histogram)}{' (لم يُقَس التحيز)' if histogram.plan.tally.query.unmeasured else ''}"
 
     def nothing(self) -> str:
         """What an empty chart says."""

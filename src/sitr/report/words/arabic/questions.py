@@ -21,6 +21,7 @@ METHODS = {
 _HISTOGRAM = re.compile(r"HISTOGRAM OF (.*) BY ([A-Z]+): (SELECT .*)", re.DOTALL)
 _ROWS = re.compile(r"SYNTHESIZE (.*) FROM (.*?)( AND MEASURE THE QUALITY)?", re.DOTALL)
 _BATCH = re.compile(r"BATCH OF (\d+): (.*)", re.DOTALL)
+_SUGGEST = "SUGGEST CAPS AND BOUNDS FOR "
 _QUALITY = re.compile(r"QUALITY OF SYNTHETIC (.*) FROM (.*)", re.DOTALL)
 _AXIS = re.compile(r"(.*) in (\d+) (categories|cells)(?: from (\S+) to (\S+))?", re.DOTALL)
 _DATES = re.compile(r"(.*) by (day|week|month|year) from (\S+) to (\S+)", re.DOTALL)
@@ -40,6 +41,8 @@ def question(text: str) -> str:
     if found := _QUALITY.fullmatch(text):
         columns, table = found.groups()
         return f"جودة الصفوف الاصطناعية لـ {named(columns)} من {named(table)}"
+    if text.startswith(_SUGGEST):
+        return f"اقتراح الحدود لسؤال: {verbatim(text.removeprefix(_SUGGEST))}"
     if found := _BATCH.fullmatch(text):
         many, questions = found.groups()
         return f"{counted(int(many), QUESTION)} معًا: {verbatim(questions)}"

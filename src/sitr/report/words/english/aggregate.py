@@ -15,17 +15,20 @@ from sitr.flavors.arrows import Kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.mechanisms.gaussian_threshold import GaussianThreshold
-from sitr.mechanisms.threshold import Threshold
+from sitr.mechanisms.partition import PartitionSelection
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
+from sitr.numbers import exact
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.clamping import Clamping
 from sitr.questions.aggregate.expressions.typed import TEMPORAL
+from sitr.questions.aggregate.keys import KeyThreshold
+from sitr.questions.aggregate.other import Rest, RowKey
 from sitr.questions.aggregate.plan import KEYS, AggregatePlan, NoisyTerm
+from sitr.questions.aggregate.targeted import Met
 from sitr.report.figures import (
     CONFIDENCE,
     about,
@@ -68,16 +71,21 @@ class AggregateWords:
             "probability; the bias from clamping and caps is not included."
         )
 
-    def left_out(self, why: Why, of: str, query: BoundedQuery, /) -> str:
-        """A heading: the share of people from whom something was left out."""
-        return f"{units(query)} with rows cut" if why is Why.ROWS else f"{units(query)} with {visible(of)} clamped"
+    def left_out(self, why: Why, of: str, query: BoundedQuery, /, *, total: bool = False) -> str:
+        """A heading: the share of people from whom something was left out, perhaps of all groups together."""
+        what = f"{units(query)} with rows cut" if why is Why.ROWS else f"{units(query)} with {visible(of)} clamped"
+        return f"{what}, in all groups" if total else what
+
+    def too_small(self) -> str:
+        """In place of a share whose interval is too wide to mean anything."""
+        return "price too small to tell"
 
     def unmeasured(self, name: str, /) -> str:
         """A heading of a column whose bias was not measured."""
         return f"{name} (bias not measured)"
 
-    def bias(self, query: BoundedQuery, /) -> str:
-        """What is known about the bias."""
+    def bias(self, query: BoundedQuery, /, *, total: bool = False) -> str:
+        """What is known about the bias, in each group or only in all groups together."""
         if not query.leaves_out:
             return "Caps and bounds leave nothing out of this answer."
         if query.watch is None:
@@ -87,12 +95,14 @@ class AggregateWords:
             )
         return (
             f"{about(query.watch.share * 100)}% of the price measures from how many {units(query)} something is left "
-            "out by caps and bounds. How much is left out is not measured."
+            "out by caps and bounds"
+            + (", in all groups together: this is too little to tell for each group" if total else "")
+            + ". How much is left out is not measured."
         )
 
-    def cut(self, key: tuple[Key, ...], share: Amount, why: Why, of: str, query: BoundedQuery, /) -> str:
-        """That much was left out of a group."""
-        where = f" in {self.label(key)}" if key else ""
+    def cut(self, key: RowKey | None, share: Amount, why: Why, of: str, query: BoundedQuery, /) -> str:
+        """That much was left out of a group, or of all groups together (None)."""
+        where = " in all groups together" if key is None else f" in {self.label(key)}" if key else ""
         much = f"About {percent(share.value)} (± {percent(share.error)}) of the {units(query)}{where} had"
         if why is Why.ROWS:
             above = "the true count is above this interval, by how much was not measured"
@@ -101,13 +111,13 @@ class AggregateWords:
 
     def beyond(self, people: Amount, query: BoundedQuery, /) -> str:
         """How many people had rows in more groups than the cap, or lost groups by the cap on all rows."""
+        some = (
+            f"About {about(people.value)} (± {about(people.error)})" if people.low else f"At most {about(people.high)}"
+        )
         if query.max_rows is not None:
-            return (
-                f"About {about(people.value)} (± {about(people.error)}) {units(query)} had rows in groups where the "
-                "caps left out all of them."
-            )
+            return f"{some} {units(query)} had rows in groups where the caps left out all of them."
         return (
-            f"About {about(people.value)} (± {about(people.error)}) {units(query)} had rows in more than "
+            f"{some} {units(query)} had rows in more than "
             f"{counted(query.max_groups, 'group')}; the rest of their rows were left out."
         )
 
@@ -133,6 +143,21 @@ class AggregateWords:
             f"{about(CONFIDENCE * 100)}% probability; the bias from clamping and caps is not included."
         )
 
+    def weights(self, shares: Sequence[tuple[str, Fraction]], /) -> str:
+        """How a question divides its price by weights."""
+        return (
+            f"The price is shared by weight: {', '.join(f'{visible(name)} {percent(part)}' for name, part in shares)}."
+        )
+
+    def targets(self, found: Sequence[Met], rows: int | None, /) -> str:
+        """Whether the errors of a plan meet the targets of the question."""
+        where = "" if rows is None else f", for groups of {counted(rows, 'row')}"
+        said = [
+            f"{visible(each.name)} ± {about(each.error)} ({'meets' if each.holds else 'misses'} ± {about(each.target)})"
+            for each in found
+        ]
+        return f"The price is shared so that all errors are equally far from their targets{where}: {', '.join(said)}."
+
     def at_rows(self, error: str, rows: int, /) -> str:
         """An error that depends on the number of rows."""
         return f"{error} at {counted(rows, 'row')}"
@@ -152,9 +177,13 @@ class AggregateWords:
         """Why a count can be below 0, in an answer where one is."""
         if plan.threshold is None:
             return "A count below 0 means a small exact count: the noise was larger than the count itself."
+        reached = (
+            "" if isinstance(plan.threshold, PartitionSelection) else ", which has other noise, reached the threshold"
+        )
+        chosen = "was selected by its number" if not reached else "is shown because its number"
         return (
-            f"A count below 0 means a small exact count with larger noise. Its key is shown because its number of "
-            f"{units(plan.query)}, which has other noise, reached the threshold."
+            f"A count below 0 means a small exact count with larger noise. Its key {chosen} of "
+            f"{units(plan.query)}{reached}."
         )
 
     def exposure(self, plan: AggregatePlan, /) -> str:
@@ -163,8 +192,10 @@ class AggregateWords:
         if mass == 0.0:
             return NOBODY
         return (
-            f"With probability at most {at_most(mass)} ({chance(mass)}) a key that only one {who} has passes the "
-            f"threshold by chance and is shown, which would expose that {who} outright."
+            f"With probability at most {at_most(mass)} ({chance(mass)}) a key that only one {who} has "
+            f"{'' if isinstance(plan.threshold, PartitionSelection) else 'passes the threshold by chance and '}is shown"
+            f"{' by chance' if isinstance(plan.threshold, PartitionSelection) else ''}, which would expose that {who} "
+            "outright."
         )
 
     def tail(self, plan: Plan, /) -> str:
@@ -198,10 +229,24 @@ class AggregateWords:
                 f"{declared} declared public. {'Each' if many else 'It'} is in the answer, with noise, whether or not "
                 "the data hold it."
             )
+        query = plan.query
+        chosen, rest = (
+            ", ".join(visible(key.name) for place, key in enumerate(query.keys) if (place in query.selected) is inside)
+            for inside in (True, False)
+        )
+        whose, one = (f"The keys of {chosen}", f"A value of {chosen}") if rest else ("The keys", "A key")
+        beside = f", and then with a row for every public key of {rest}" if rest else ""
+        rule = f"{one} is shown {_when(plan.threshold, query)}{beside}."
+        return f"{whose} are not public. {rule} {self._left_out_keys(plan)}"
+
+    def _left_out_keys(self, plan: AggregatePlan) -> str:
+        if not plan.query.other:
+            return "Other keys are left out, and their number is not released."
+        draws = plan.other_draws
+        many = f"{number(draws)} draws" if draws > 1 else "one draw"
         return (
-            f"The keys are not public. A key is shown if its number of {units(plan.query)}, with noise "
-            f"({noise(plan.threshold.noise)}), is at least {number(plan.threshold.least)}. Other keys are left "
-            "out, and their number is not released."
+            "All other keys are together in the row (other), which is measured after the shown keys are fixed, with "
+            f"{many} of the noise of each column. Their number is not released."
         )
 
     def public(self, query: BoundedQuery, /) -> tuple[str, ...]:
@@ -262,17 +307,17 @@ class AggregateWords:
         names = ", ".join(visible(column.name) for column in release.plan.columns)
         return f"{names}: {counted(len(release.rows), 'row')}"
 
-    def error_of(self, errors: Sequence[tuple[str, str]], /) -> str:
+    def error_of(self, errors: Sequence[tuple[str, str]], /, *, unmeasured: bool = False) -> str:
         """The error of each column, in a few words."""
         shown = "; ".join(f"{visible(name)} {error}" for name, error in errors)
-        return f"{shown} (with {about(CONFIDENCE * 100)}% probability)"
+        rest = "; bias not measured" if unmeasured else ""
+        return f"{shown} (with {about(CONFIDENCE * 100)}% probability{rest})"
 
     def empty(self, plan: AggregatePlan, /) -> str:
         """What an answer without rows means."""
-        return (
-            f"No key reached the threshold of {number(plan.threshold.least if plan.threshold else 0)}. This "
-            "answer was paid for; it does not mean that the data are empty."
-        )
+        least = getattr(plan.threshold, "least", None)
+        none = "No key was selected." if least is None else f"No key reached the threshold of {number(least)}."
+        return f"{none} This answer was paid for; it does not mean that the data are empty."
 
     def largest(self, shown: int, total: int, /) -> str:
         """A note that all keys are drawn, or only the largest."""
@@ -284,9 +329,11 @@ class AggregateWords:
         """The title of a chart of these columns."""
         return f"{', '.join(map(visible, names))}, with 95% intervals"
 
-    def key(self, part: Key, /) -> str:
+    def key(self, part: Key | Rest, /) -> str:
         """A value of a grouping column."""
         match part:
+            case Rest.OTHER:
+                return "(other)"
             case None:
                 return "(no value)"
             case bool():
@@ -298,7 +345,7 @@ class AggregateWords:
             case _:
                 return visible(str(part))
 
-    def label(self, key: tuple[Key, ...], /) -> str:
+    def label(self, key: RowKey, /) -> str:
         """A whole key in one line."""
         return " · ".join(map(self.key, key)) if key else "all rows"
 
@@ -312,7 +359,25 @@ def _share(measured: NoisyTerm, plan: AggregatePlan) -> str:
     return f"{formula.format(moved=number(moved), size=about(law.size))} {_result(law.cost(), symbol)}"
 
 
-def _threshold(threshold: Threshold | GaussianThreshold, far: Distance | None) -> str:
+def _when(selected: KeyThreshold, query: BoundedQuery) -> str:
+    """When a key is shown."""
+    if isinstance(selected, PartitionSelection):
+        return (
+            f"with a probability that grows with its number of {units(query)} as fast as the price allows: at least "
+            f"{about(CONFIDENCE * 100)}% from {number(selected.error())} {units(query)} on"
+        )
+    return (
+        f"if its number of {units(query)}, with noise ({noise(selected.noise)}), is at least {number(selected.least)}"
+    )
+
+
+def _threshold(threshold: KeyThreshold, far: Distance | None) -> str:
+    if isinstance(threshold, PartitionSelection):
+        parts = f"ε/{number(threshold.keys)} and 1 − (1 − δ)^(1/{number(threshold.keys)})"
+        epsilon, delta = (at_most(exact(each), digits=6) for each in (threshold.epsilon, threshold.delta))
+        return (
+            f"optimal selection with {parts} for each of {number(threshold.keys)} keys, ε ≤ {epsilon} and δ ≤ {delta}"
+        )
     law, (formula, symbol) = threshold.noise, threshold.noise.arithmetic
     assert far is not None  # people are counted
     first = formula.format(moved=number(far.l2_squared if law.euclidean else far.l1), size=about(law.size))

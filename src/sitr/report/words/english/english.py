@@ -27,10 +27,12 @@ from sitr.report.words.english.batch import BatchWords
 from sitr.report.words.english.certificate import CertificateWords
 from sitr.report.words.english.explained import ExplainedWords
 from sitr.report.words.english.histogram import HistogramWords
+from sitr.report.words.english.joins import JoinWords
 from sitr.report.words.english.meaning import likelihood, moved
 from sitr.report.words.english.nouns import noise, unit, units
 from sitr.report.words.english.ranks import RankWords
 from sitr.report.words.english.statistic import StatisticWords
+from sitr.report.words.english.suggest import SuggestWords
 from sitr.report.words.english.summary import SummaryWords
 from sitr.report.words.english.synthetic import SyntheticWords
 from sitr.report.words.english.verify import VerifyWords
@@ -49,7 +51,9 @@ class English:
 
     aggregate: AggregateWords = field(default_factory=AggregateWords)
     ranks: RankWords = field(default_factory=RankWords)
+    joins: JoinWords = field(default_factory=JoinWords)
     batch: BatchWords = field(default_factory=BatchWords)
+    suggest: SuggestWords = field(default_factory=SuggestWords)
     histogram: HistogramWords = field(default_factory=HistogramWords)
     statistic: StatisticWords = field(default_factory=StatisticWords)
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)
@@ -253,6 +257,18 @@ class English:
     def cannot_pay(self) -> str:
         """What is left of a budget that is too small."""
         return "the budget cannot pay this"
+
+    def other_prices(self) -> str:
+        """What the table of other prices shows."""
+        return "95% errors at this price and at others:"
+
+    def this_price(self, price: str, /) -> str:
+        """The price of a preview, among others."""
+        return f"{price} (this price)"
+
+    def whole_rest(self, price: str, /) -> str:
+        """A price that uses up the budget."""
+        return f"{price} (all that is left)"
 
     def left_of(self, budget: Filter, /) -> str:
         """What is left of a budget, and the whole."""

@@ -87,7 +87,8 @@ class HistogramWords:
         """The error of a count, which depends only on the law of the noise."""
         far = plan.noise.error(confidence=CONFIDENCE)
         once = f"Each measured number, taken alone, is within ± {error(far)} of the exact one with 95% probability"
-        return f"{once}, and is off by {about(plan.mean_noise(), digits=3)} on average."
+        caps = "; the bias from caps is not measured" if plan.tally.query.unmeasured else ""
+        return f"{once}, and is off by {about(plan.mean_noise(), digits=3)} on average{caps}."
 
     def exposure(self, plan: HistogramPlan, /) -> str:
         """P(L = +∞), or the number of people whom a random promise may expose."""
@@ -148,7 +149,8 @@ class HistogramWords:
 
     def title(self, histogram: Histogram, /) -> str:
         """The title of the chart."""
-        return f"Histogram of {' and '.join(visible(axis.column.name) for axis in histogram.grid.axes)}"
+        caps = " (bias not measured)" if histogram.plan.tally.query.unmeasured else ""
+        return f"Histogram of {' and '.join(visible(axis.column.name) for axis in histogram.grid.axes)}{caps}"
 
     def nothing(self) -> str:
         """What an empty chart says."""

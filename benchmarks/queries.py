@@ -1,0 +1,269 @@
+"""Compare the errors of aggregates with other libraries: `python -m benchmarks.queries [--peer opendp=python …]`.
+
+Sitr, OpenDP, PipelineDP, SmartNoise SQL, Tumult Analytics and Qrlew answer the same questions about the same seeded
+tables, with the same protected people, caps, bounds and price, many times each. An error is the mean distance between
+released and exact numbers. No share of Sitr's price measures the bias.
+
+The libraries cannot be installed together. Each runs in a process of its own, with the interpreter that `--peer` names,
+or with this one; a library that is not installed there is reported and left out.
+
+An error of a finite number of answers is itself uncertain. A target is missed if the error of Sitr is larger than the
+best peer's with 99.9% confidence: it is the low end of an interval for the ratio that must be at most 1. An error that
+is known to less than 10% is not judged: draw more answers, with `--repeat` and `--seconds`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.accounting import targets_table
+from benchmarks.query_cases import TABLES, Case, Data, cases, exact
+from benchmarks.targets import Target
+
+SITR = "sitr"
+PEERS = {
+    "opendp": "opendp[polars]==0.16.0",
+    "pipeline_dp": "pipeline-dp==0.3.1",
+    "smartnoise": "smartnoise-sql==1.0.10",
+    "tumult": "tmlt.analytics==0.21.0",
+    "qrlew": "pyqrlew==0.9.27",
+}
+"""The peers, and what was installed for them. They need different versions of the same libraries."""
+
+SURE = 3.29
+"""The two-sided 99.9% quantile of the normal distribution."""
+
+PRECISE = 0.1
+"""The largest relative standard error of a mean error that is judged; others are only shown."""
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The mean error of many answers and its standard error; or why there is none."""
+
+    error: float = math.nan
+    uncertain: float = math.nan
+    answers: int = 0
+    trouble: str = ""
+
+    @property
+    def precise(self) -> bool:
+        return self.uncertain <= PRECISE * self.error
+
+
+Results = Mapping[tuple[Case, str], Measured]
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """Sitr's error over the best peer's, with an interval that contains the ratio with 99.9% confidence."""
+
+    peer: str
+    value: float
+    low: float
+    high: float
+
+
+def errors(answers: Sequence[Sequence[float | None]], right: Sequence[float]) -> Measured:
+    """The mean error over all groups. A group that is not shown counts as 0."""
+    numbers = np.array([[0.0 if one is None else one for one in answer] for answer in answers])
+    each = np.abs(numbers - np.array(right)).mean(axis=1)
+    return Measured(float(each.mean()), float(each.std(ddof=1) / math.sqrt(len(each))), len(each))
+
+
+def ask(
+    name: str,
+    interpreter: str,
+    asked: Sequence[Case],
+    paths: Mapping[str, Path],
+    *,
+    repeat: int,
+    seconds: float,
+    limit: float,
+) -> dict[tuple[Case, str], Measured]:
+    """The errors of one library, measured in a process of its own."""
+    request = {
+        "tables": {table: str(path) for table, path in paths.items()},
+        "cases": [asdict(case) for case in asked],
+        "repeat": repeat,
+        "seconds": seconds,
+    }
+    known = [str(ROOT), *([str(ROOT / "src")] if name == SITR else [])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(known), "OMP_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
+    command = [interpreter, "-W", "ignore", "-m", f"benchmarks.peers.{name}"]
+    lines, why = _run(command, json.dumps(request), environment, limit=limit)
+    drawn = {table: TABLES[table]() for table in paths}
+    found = {}
+    for line in map(json.loads, lines):
+        case = Case(**line["case"])
+        if "trouble" in line:
+            found[case, name] = Measured(trouble=line["trouble"])
+        else:
+            found[case, name] = errors(line["answers"], right(drawn[case.table], case))
+    missing = f"not installed, {PEERS.get(name, name)}: {why}"
+    stopped = Measured(trouble=missing if "ModuleNotFoundError" in why else f"stopped: {why}"[:200])
+    return {(case, name): found.get((case, name), stopped) for case in asked}
+
+
+def _run(command: list[str], request: str, environment: Mapping[str, str], *, limit: float) -> tuple[list[str], str]:
+    """The lines that a process wrote, and its last word. What it wrote before the time limit counts."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, env=environment, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+    ) as running:
+        try:
+            out, words = running.communicate(request, timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(running.pid, signal.SIGKILL)  # its own children, such as Spark, hold the pipes
+            out, words = running.communicate()
+            words = f"no answer in {limit:g} s"
+    whole = out[: out.rfind("\n") + 1].splitlines()
+    return whole, (words.strip().splitlines() or [f"exit {running.returncode}"])[-1]
+
+
+def right(data: Data, case: Case) -> list[float]:
+    """What an answer is compared with: the exact answer to the bounded question.
+
+    Where the caps leave rows out, that depends on which, and answers are compared with the truth.
+    """
+    return exact(data, case, clamped=not data.cut)
+
+
+def ratio(results: Results, case: Case) -> Ratio | None:
+    """Sitr against the best peer; None if no peer answers often enough."""
+    own = results.get((case, SITR), Measured())
+    others = {
+        name: found for (asked, name), found in results.items() if asked == case and name != SITR and found.precise
+    }
+    if not others or not (own.trouble or own.precise):
+        return None
+    best = min(others, key=lambda name: others[name].error)
+    if own.trouble:
+        return Ratio(best, math.inf, math.inf, math.inf)
+    value = own.error / others[best].error if others[best].error else math.inf
+    spread = SURE * math.hypot(*(one.uncertain / one.error if one.error else 0.0 for one in (own, others[best])))
+    return Ratio(best, value, value * math.exp(-spread), value * math.exp(spread))
+
+
+def targets(results: Results) -> Iterator[Target]:
+    """For each aggregate, the worst of its tables and prices."""
+    asked = dict.fromkeys(case for case, _ in results)
+    for title in dict.fromkeys(case.title for case in asked):
+        lows = [found.low for case in asked if case.title == title and (found := ratio(results, case)) is not None]
+        yield Target(f"error / best peer, low end, {title}, worst of {len(lows)}", max(lows, default=math.nan), 1)
+
+
+# Tables
+
+
+def errors_table(results: Results) -> Table:
+    names = [name for name in (SITR, *PEERS) if any(asked == name for _, asked in results)]
+    table = Table(title="Mean errors", title_justify="left", box=None, pad_edge=False)
+    for heading in ("table", "aggregate", "price"):
+        table.add_column(heading)
+    for heading in (*names, "best peer", "ratio", "99.9%"):
+        table.add_column(heading, justify="right")
+    for case in dict.fromkeys(case for case, _ in results):
+        figures = [_figure(results.get((case, name), Measured()).error) for name in names]
+        found = ratio(results, case)
+        judged = (
+            ("", "", "") if found is None else (found.peer, f"{found.value:.2f}", f"{found.low:.2f}–{found.high:.2f}")
+        )
+        table.add_row(case.table, case.title, case.price, *figures, *judged)
+    return table
+
+
+def reasons(results: Results) -> dict[str, dict[str, list[str]]]:
+    """Why a library has no figure, with the questions concerned."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for (case, name), one in results.items():
+        if one.trouble:
+            found.setdefault(name, {}).setdefault(one.trouble, []).append(f"{case.title} ({case.table}, {case.price})")
+    return found
+
+
+def report(results: Results, judged: Sequence[Target]) -> dict[str, object]:
+    """All figures as plain values."""
+    rows = []
+    for (case, name), one in results.items():
+        numbers = {} if one.trouble else {"error": one.error, "uncertain": one.uncertain}
+        rows.append(asdict(case) | {"library": name, "answers": one.answers, "trouble": one.trouble} | numbers)
+    plain = [asdict(one) | {"found": None if math.isnan(one.found) else one.found} for one in judged]
+    return {"errors": rows, "targets": plain}
+
+
+def _figure(number: float) -> str:
+    return "" if math.isnan(number) else f"{number:.3g}"
+
+
+def main() -> None:
+    options = _options()
+    console = Console(width=150)
+    interpreters = dict.fromkeys((SITR, *PEERS), sys.executable) | dict(options.peer)
+    asked = [
+        case for case in cases() if all(word in f"{case.table} {case.title} {case.price}" for word in options.only)
+    ]
+    with TemporaryDirectory() as folder:
+        paths = {name: make().write(Path(folder)) for name, make in TABLES.items()}
+        with ThreadPoolExecutor(options.jobs) as pool:
+            jobs = [
+                pool.submit(
+                    ask, name, python, asked, paths, repeat=options.repeat, seconds=options.seconds, limit=options.limit
+                )
+                for name, python in interpreters.items()
+            ]
+            results = {key: one for job in jobs for key, one in job.result().items()}
+    judged = list(targets(results))
+    console.print(errors_table(results))
+    for name, why in reasons(results).items():
+        for trouble, where in why.items():
+            console.print(
+                f"{name}: {trouble}: {len(where)} questions, such as {where[0]}", markup=False, highlight=False
+            )
+    console.print(targets_table(judged))
+    if options.json:
+        options.json.write_text(json.dumps(report(results, judged), indent=1) + "\n")
+
+
+def _peer(text: str) -> tuple[str, str]:
+    name, _, interpreter = text.partition("=")
+    if name not in PEERS or not interpreter:
+        raise argparse.ArgumentTypeError(f"write NAME=PYTHON, with one of {', '.join(PEERS)}")
+    return name, interpreter
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.queries", description=__doc__)
+    parser.add_argument("--json", type=Path, help="write all figures to this file too")
+    parser.add_argument("--peer", type=_peer, action="append", default=[], help="NAME=PYTHON: a library's interpreter")
+    parser.add_argument(
+        "--only", nargs="+", default=[], help="only questions whose table, title and price have these words"
+    )
+    parser.add_argument("--repeat", type=int, default=2_000, help="most answers to each question")
+    parser.add_argument(
+        "--seconds", type=float, default=10.0, help="CPU seconds after which no further answer is drawn"
+    )
+    parser.add_argument("--limit", type=float, default=1_800.0, help="time limit of a library in seconds")
+    parser.add_argument("--jobs", type=int, default=2, help="libraries to run at the same time")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

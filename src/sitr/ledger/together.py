@@ -1,0 +1,116 @@
+"""One question, several accounts: all of them are charged, or none.
+
+All ledgers are locked for writing, always in the same order, so that nobody else can charge them and nobody waits for
+ever. Then every budget is asked, and only if all consent, the entries are written and committed. Accounts in one ledger
+are charged by one transaction: all or none, whatever happens. Ledgers in several files are committed one after the
+other. If the machine stops between two commits, or the disk is full, the first charge stays spent and there is no
+answer: budget is lost, privacy is not. No answer is possible without all charges.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from sitr.accounting.filter import Filter
+from sitr.errors import BudgetExceeded, LedgerError
+from sitr.flavors.notation import write
+from sitr.flavors.promise import Promise
+from sitr.ledger.entry import Entry, Link
+from sitr.ledger.lazy import LazyLedger
+from sitr.ledger.ledger import Ledger
+from sitr.ledger.sql import SqlLedger
+
+Charge = tuple[Entry, Filter]
+"""An entry, and the budget after it."""
+
+
+def charge_together(accounts: Sequence[tuple[Ledger, str]], *, price: Promise, question: str) -> list[Charge]:
+    """Charge a price to data sets in ledgers, to all or to none; the entries name each other.
+
+    A single account is charged as ever. Everything that `Ledger.charge` raises can be raised, with nothing spent.
+    """
+    if len(accounts) == 1:
+        ((ledger, dataset),) = accounts
+        return [ledger.charge(dataset, price=price, question=question)]
+    for ledger, dataset in accounts:  # so that no file is made for a price that one of them cannot pay
+        _consents(dataset, ledger.standing(dataset), price)
+    files = [_file(ledger, price) for ledger, _ in accounts]
+    locks = _each_once(files)
+    with ExitStack() as stack:
+        open_ones = [(lock, stack.enter_context(lock._file.transaction(write=True))) for lock in locks]
+        connections = [next(found for lock, found in open_ones if _same(lock, file)) for file in files]
+        for (_, dataset), file, connection in zip(accounts, files, connections, strict=True):
+            _consents(dataset, file._filter(connection, file._account(connection, dataset)), price)
+        links = _links([dataset for _, dataset in accounts], files, connections)
+        return [
+            file._charge(connection, dataset, price=price, question=question, beside=_others(links, files, place))
+            for place, ((_, dataset), file, connection) in enumerate(zip(accounts, files, connections, strict=True))
+        ]
+
+
+def _consents(dataset: str, budget: Filter, price: Promise) -> None:
+    """Refuse a price that one of the budgets cannot pay, and say which."""
+    try:
+        budget.consent(price)
+    except BudgetExceeded:
+        left, whole = write(budget.remaining()), write(budget.promise)
+        raise BudgetExceeded(
+            wanted=f"a price within the {left} of {whole} that is left of the budget of {dataset}",
+            given=write(budget.charge(price)),
+            do="Pay less, or ask without this table; nothing was spent from any budget and no data were read.",
+        ) from None
+
+
+def _file(ledger: Ledger, price: Promise) -> SqlLedger:
+    if isinstance(ledger, LazyLedger):
+        return ledger.made(price)
+    if isinstance(ledger, SqlLedger):
+        return ledger
+    raise LedgerError(
+        given=f"A ledger of type {type(ledger).__name__} cannot be charged together with another.",
+        do="Keep the budgets of tables that are joined in SQLite files; nothing was spent.",
+    )
+
+
+def _same(one: SqlLedger, other: SqlLedger) -> bool:
+    return one.path.samefile(other.path)
+
+
+def _each_once(ledgers: Sequence[SqlLedger]) -> list[SqlLedger]:
+    """Each file once, in the order of their places on the disk, which is the same for all programs."""
+    found: list[SqlLedger] = []
+    for ledger in ledgers:
+        if not any(_same(ledger, known) for known in found):
+            found.append(ledger)
+    return sorted(found, key=lambda ledger: _place(ledger.path))
+
+
+def _place(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino
+
+
+def _links(
+    datasets: Sequence[str], files: Sequence[SqlLedger], connections: Sequence[sqlite3.Connection]
+) -> list[Link]:
+    """The numbers that the entries will have: the next ones of each ledger, which is locked."""
+    found: list[Link] = []
+    for place, (dataset, connection) in enumerate(zip(datasets, connections, strict=True)):
+        last = connection.execute("SELECT coalesce(max(number), 0) AS last FROM entries").fetchone()["last"]
+        before = sum(earlier is connection for earlier in connections[:place])
+        found.append(Link(dataset, last + 1 + before, str(files[place].path)))
+    return found
+
+
+def _others(links: Sequence[Link], files: Sequence[SqlLedger], place: int) -> tuple[Link, ...]:
+    """The entries beside one, with the paths of their ledgers as seen from its own."""
+    here = files[place]
+    return tuple(
+        Link(link.dataset, link.number, "" if _same(here, file) else os.path.relpath(link.ledger, here.path.parent))
+        for other, (link, file) in enumerate(zip(links, files, strict=True))
+        if other != place
+    )

@@ -1,0 +1,260 @@
+"""Caps and bounds from noisy histograms. Nothing here sees a row: it is arithmetic with released numbers.
+
+For each cap k on groups and m on rows, and each bound B of a column, the expected error of a cell of the answer is
+
+    noise(k, m, B) + left out(k, m, B),
+
+the 95% error of the noise at the price of the question, and what a cell loses on average. With g groups of a person and
+r rows in one of them, P·E[min(g, k)]·E[min(r, m)] rows of P people are kept, if g and r are independent. Each error is
+relative to what the cell holds, and the choice has the least sum over the measured numbers. A cell of a histogram
+counts as empty if noise alone could have filled it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sitr.flavors.promise import Promise
+from sitr.flavors.pure import PureDP
+from sitr.mechanisms.additive import Noise
+from sitr.mechanisms.candidates import least_noise
+from sitr.neighbors.unit import Person
+from sitr.numbers import Number
+from sitr.plans.noise import Way, affordable, ways
+from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.fit import main_terms
+from sitr.questions.aggregate.term import Term
+from sitr.questions.suggest.question import SuggestionRelease
+from sitr.questions.suggest.spreads import LARGEST, SMALLEST, About, Spread, summed_column
+from sitr.sensitivity.bounded import bounded
+
+MISS = Fraction(5, 100)
+"""The probability that noise alone makes some cell of a histogram count."""
+
+_UNIT = 10**6
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Some people: between which numbers theirs are, what one of them has on average, and how many they are."""
+
+    low: float
+    high: float
+    middle: float
+    people: float
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """A share of people, and its 95% error."""
+
+    share: float
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A histogram as it was released."""
+
+    spread: Spread
+    counts: tuple[int, ...]
+    noise: Noise
+
+    @property
+    def every(self) -> list[Cell]:
+        """All cells."""
+        numbers = range(self.spread.first, self.spread.last + 1)
+        make = _value_cell if self.spread.about is About.VALUES else _whole_cell
+        return [make(number, self.spread.last, count) for number, count in zip(numbers, self.counts, strict=True)]
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells that are not empty, as far as the noise lets us know."""
+        return [cell for cell in self.every if cell.people > self.least]
+
+    @property
+    def least(self) -> int:
+        """The number of people that a cell needs to be seen."""
+        return int(self.noise.error(confidence=1 - MISS / len(self.counts)))
+
+    def covered(self, inside: Callable[[Cell], bool], *, confidence: Number = 0.95) -> Covered:
+        """The share of people in these cells."""
+        people, out = _people(self.cells), [cell.people for cell in self.every if not inside(cell)]
+        width = float(self.noise.error(confidence=confidence)) * math.sqrt(len(out))
+        return Covered(min(1.0, max(0.0, 1 - sum(out) / people)), min(1.0, width / people))
+
+
+def _whole_cell(number: int, last: int, people: int) -> Cell:
+    low, high = (1, 1) if number == 0 else (2 ** (number - 1) + 1, 2**number)
+    if number == last:
+        return Cell(low, math.inf, 2 * low, people)
+    return Cell(low, high, (low + high) / 2, people)
+
+
+def _value_cell(number: int, last: int, people: int) -> Cell:
+    if number == 0:
+        return Cell(0.0, 0.0, 0.0, people)
+    size = 2.0 ** (abs(number) + SMALLEST - 1)
+    far, middle = (math.inf, size) if abs(number) == last else (size, 0.75 * size)
+    near = 0.0 if abs(number) == 1 else size / 2
+    return Cell(near, far, middle, people) if number > 0 else Cell(-far, -near, -middle, people)
+
+
+def _people(cells: Sequence[Cell]) -> float:
+    return sum(cell.people for cell in cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What is expected of one number of a cell: its size, the error of its noise, and what is left out of it."""
+
+    name: str
+    size: float
+    noise: float
+    bias: float
+
+    @property
+    def relative(self) -> float:
+        return (self.noise + self.bias) / self.size if self.size > 0 else math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    """The caps and bounds with the least expected error, and whom they cover; nothing if noise hides everybody."""
+
+    max_groups: int | None = None
+    max_rows_per_group: int | None = None
+    bounds: tuple[tuple[str, tuple[float, float]], ...] = ()
+    covered: tuple[tuple[str, Covered], ...] = ()
+    """By the name of the histogram."""
+    expected: tuple[Expected, ...] = ()
+
+    @property
+    def relative(self) -> float:
+        """The sum of all relative errors."""
+        return sum(each.relative for each in self.expected)
+
+
+def chosen(release: SuggestionRelease) -> Suggested:
+    """The suggestion that follows from released histograms."""
+    plan = release.plan
+    triples = [
+        Found(spread, counts, plan.noise(place))
+        for place, (spread, counts) in enumerate(zip(plan.spreads, release.counts, strict=True))
+    ]
+    if not all(found.cells for found in triples):
+        return Suggested()
+    choice = _Choice.of(plan.target, triples, plan.later)
+    candidates = (choice.at(groups, rows) for groups in choice.group_caps for rows in choice.row_caps)
+    return min(candidates, key=lambda each: each.relative)  # the first of equal ones has the smallest caps
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """What is known about people and values, and the noise of one measurement that a person moves by 1."""
+
+    query: BoundedQuery
+    found: Sequence[Found]
+    groups: list[Cell]
+    rows: list[Cell]
+    pure: float
+    gaussian: float
+
+    @classmethod
+    def of(cls, query: BoundedQuery, found: Sequence[Found], price: Promise) -> _Choice:
+        share = (1 - (query.share or Fraction(0))) / len(main_terms(query))
+        errors = {isinstance(way.bought, PureDP): _unit_error(way, share) for way in ways(affordable(price))}
+        cells = {each.spread.about: each.cells for each in found}
+        everybody = _people(next(iter(cells.values())))
+        alone = [Cell(1, 1, 1, everybody)]
+        groups, rows = cells.get(About.GROUPS, alone), cells.get(About.ROWS, alone)
+        return cls(query, found, groups, rows, errors.get(True, math.inf), errors.get(False, math.inf))
+
+    @property
+    def group_caps(self) -> list[int]:
+        return _powers(self.groups)
+
+    @property
+    def row_caps(self) -> list[int]:
+        return _powers(self.rows)
+
+    @property
+    def cells(self) -> float:
+        """The number of cells of the answer; where keys are not public, at least as many as somebody has."""
+        return float(self.query.cells or max(cell.low for cell in self.groups))
+
+    def at(self, groups: int, rows: int) -> Suggested:
+        """What is expected at these caps, with the best bound of each column."""
+        bounds: dict[str, tuple[float, float]] = {}
+        expected: list[Expected] = []
+        members, kept_members = self._members(math.inf), self._members(groups)
+        whole, kept = members * _mean(self.rows, math.inf), kept_members * _mean(self.rows, rows)
+        for term in self.query.shown_terms:
+            column = summed_column(term)
+            if column is not None:
+                centred = isinstance(term, Term) and term.centre != 0
+                each, ends = self._best_bound(column.name, groups, rows, whole, kept, centred=centred)
+                bounds[column.name] = ends
+                expected.append(each)
+            elif isinstance(term, Term) and (term.people or term.total):
+                expected.append(Expected(term.name, members, self._noise(groups, 1.0), members - kept_members))
+            else:
+                expected.append(Expected(term.name, whole, self._noise(groups, float(rows)), whole - kept))
+        caps = (groups, rows) if isinstance(self.query.unit, Person) else (None, None)
+        covered = tuple(self._covered(groups, rows, bounds))
+        return Suggested(*caps, tuple(bounds.items()), covered, tuple(expected))
+
+    def _members(self, cap: float) -> float:
+        """The people of a cell, on average, with this cap on groups."""
+        return _people(self.groups) * _mean(self.groups, cap) / self.cells
+
+    def _noise(self, groups: int, size: float) -> float:
+        """The 95% error of a number to which a person adds up to `size` in each of so many groups."""
+        far = bounded(low=0, high=1, groups=groups, cells=self.query.cells, relation=self.query.changes)
+        return size * min(self.pure * far.l1, self.gaussian * float(far.l2))
+
+    def _best_bound(
+        self, column: str, groups: int, rows: int, whole: float, kept: float, *, centred: bool
+    ) -> tuple[Expected, tuple[float, float]]:
+        """The bounds with the least error of a sum, as far below zero as above it where there are values on both."""
+        cells = next(each.cells for each in self.found if each.spread.column == column)
+        everybody = _people(cells)
+        lowest, highest = min(0.0, *(cell.low for cell in cells)), max(0.0, *(cell.high for cell in cells))
+        mean = sum(abs(cell.middle) * cell.people for cell in cells) / everybody
+
+        def at(end: float) -> tuple[Expected, tuple[float, float]]:
+            low, high = max(-end, lowest), min(end, highest)
+            clamped = sum(abs(cell.middle - min(max(cell.middle, low), high)) * cell.people for cell in cells)
+            bias = (whole - kept) * mean + kept * clamped / everybody
+            reach = (high - low) / 2 if centred else max(-low, high)
+            return Expected(f"SUM({column})", whole * mean, self._noise(groups, rows * reach), bias), (low, high)
+
+        largest, smallest = 2.0**LARGEST, 2.0**SMALLEST
+        ends = sorted({min(max(-cell.low, cell.high, smallest), largest) for cell in cells})
+        return min(map(at, ends), key=lambda each: each[0].relative)
+
+    def _covered(self, groups: int, rows: int, bounds: dict[str, tuple[float, float]]) -> Iterator[tuple[str, Covered]]:
+        """The share of people with all their groups, with all rows of a group, and with a value within the bounds."""
+        for each in self.found:
+            low, high = bounds.get(each.spread.column, (0.0, float(groups)))
+            if each.spread.about is About.ROWS:
+                high = float(rows)
+            yield each.spread.name, each.covered(lambda cell, low=low, high=high: low <= cell.low and cell.high <= high)  # type: ignore[misc]
+
+
+def _unit_error(way: Way, share: Fraction) -> float:
+    return float(least_noise(way.bought.share(share), l1=_UNIT, l2=_UNIT).error()) / _UNIT
+
+
+def _mean(cells: Sequence[Cell], cap: float) -> float:
+    """E[min(x, cap)]."""
+    return sum(min(cell.middle, cap) * cell.people for cell in cells) / _people(cells)
+
+
+def _powers(cells: Sequence[Cell]) -> list[int]:
+    """1, 2, 4, …, to the first that nobody exceeds, as far as is known."""
+    most = max(cell.high if cell.high < math.inf else cell.low - 1 for cell in cells)
+    return [2**power for power in range(int(most).bit_length())]

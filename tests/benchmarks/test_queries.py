@@ -1,0 +1,131 @@
+"""The benchmark of queries measures what it claims to measure. No peer is needed."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.peers.serve import CannotAsk, released
+from benchmarks.peers.sitr import prepare
+from benchmarks.queries import PEERS, SITR, Measured, ask, errors, errors_table, ratio, reasons, report, targets
+from benchmarks.query_cases import (
+    APPROXIMATE,
+    GROUPS,
+    PUBLIC,
+    PURE,
+    ROWS,
+    SCALAR,
+    TABLES,
+    UNKNOWN,
+    Case,
+    Data,
+    cases,
+    even,
+    exact,
+    small,
+)
+
+COUNT = Case("even", "COUNT", SCALAR, PURE)
+
+
+def test_only_one_table_has_rows_beyond_the_caps() -> None:
+    assert [name for name, make in TABLES.items() if make().cut] == ["skewed"]
+    rows = np.arange(ROWS // GROUPS + 1)
+    assert Data("t", 0 * rows, 0 * rows, rows).cut
+    assert not Data("t", 0 * rows[1:], 0 * rows[1:], rows[1:]).cut
+    assert Data("t", 0 * rows[: GROUPS + 1], rows[: GROUPS + 1], rows[: GROUPS + 1]).cut
+
+
+def test_exact_answers() -> None:
+    data = Data("t", np.array([1, 1, 2]), np.array([0, 1, 1]), np.array([10, 250, 90]))
+    assert exact(data, Case("t", "SUM", SCALAR, PURE)) == [200.0]
+    assert exact(data, Case("t", "SUM", SCALAR, PURE), clamped=False) == [350.0]
+    assert exact(data, Case("t", "AVG", PUBLIC, PURE)) == [10.0, 95.0]
+    assert exact(data, Case("t", "PEOPLE", SCALAR, PURE)) == [2.0]
+    assert exact(data, Case("t", "HISTOGRAM", SCALAR, PURE)) == [1.0, 0.0, 0.0, 0.0, 2.0]
+
+
+@pytest.mark.parametrize("case", [COUNT, Case("even", "AVG", PUBLIC, PURE), Case("even", "HISTOGRAM", SCALAR, PURE)])
+def test_sitr_answers_the_question_that_is_judged(case: Case, tmp_path: Path) -> None:
+    data = even(people=200)
+    found = released(prepare, data.write(tmp_path), data, case, repeat=4, seconds=60)
+    answers = np.array(found["answers"])
+    assert answers.shape == (4, len(exact(data, case)))
+    assert answers.mean(axis=0) == pytest.approx(exact(data, case), abs=150)
+    assert len(np.unique(answers)) > 1
+
+
+def test_groups_that_are_not_shown_are_missing_and_count_as_zero(tmp_path: Path) -> None:
+    data, case = small(), Case("small", "COUNT", UNKNOWN, APPROXIMATE)
+    found = released(prepare, data.write(tmp_path), data, case, repeat=1, seconds=60)
+    answer = np.array(found["answers"], dtype=float)  # None becomes NaN
+    assert np.isnan(answer).any()
+    assert not np.isnan(answer).all()
+    assert errors([[None, 3.0], [2.0, 3.0]], [2.0, 4.0]) == Measured(1.0, 0.5, 2)
+
+
+def test_a_question_that_cannot_be_asked_says_why(tmp_path: Path) -> None:
+    def refused(path: Path, data: Data, case: Case) -> object:  # noqa: ARG001
+        raise CannotAsk("no such aggregate")
+
+    def broken(path: Path, data: Data, case: Case) -> object:  # noqa: ARG001
+        raise ValueError("two\nlines")
+
+    data = even(people=10)
+    path = data.write(tmp_path)
+    assert released(refused, path, data, COUNT, repeat=1, seconds=1) == {"trouble": "no such aggregate"}  # type: ignore[arg-type]
+    assert released(broken, path, data, COUNT, repeat=1, seconds=1) == {"trouble": "ValueError: two lines"}  # type: ignore[arg-type]
+
+
+def test_processes_answer_and_missing_peers_are_reported(tmp_path: Path) -> None:
+    paths = {"even": even().write(tmp_path)}
+    how = {"repeat": 20, "seconds": 60.0, "limit": 120.0}
+    own = ask(SITR, sys.executable, [COUNT], paths, **how)[COUNT, SITR]  # type: ignore[arg-type]
+    assert own.trouble == ""
+    assert own.answers == 20
+    assert 1 < own.error < 30  # Laplace noise of scale 6
+    other = ask("pipeline_dp", sys.executable, [COUNT], paths, **how)[COUNT, "pipeline_dp"]  # type: ignore[arg-type]
+    assert other.trouble.startswith("not installed") or other.answers == 20
+
+
+def test_sitr_is_compared_with_the_best_peer() -> None:
+    other = Case("even", "SUM", SCALAR, PURE)
+    results = {
+        (COUNT, SITR): Measured(6.0, 0.06, 100),
+        (COUNT, "opendp"): Measured(9.0, 0.1, 100),
+        (COUNT, "tumult"): Measured(3.0, 0.03, 100),
+        (COUNT, "qrlew"): Measured(trouble="only approximate prices"),
+        (other, SITR): Measured(6.0, 0.3, 100),
+        (other, "opendp"): Measured(5.8, 0.3, 100),
+    }
+    found = ratio(results, COUNT)
+    assert found is not None
+    assert found.peer == "tumult"
+    assert found.low < found.value == 2.0 < found.high
+    verdicts = [target.verdict for target in targets(results)]
+    assert verdicts == ["FAIL", "pass"]  # 6 is larger than 3 for sure, but 6 ± 0.3 may well be less than 5.8 ± 0.3
+    assert ratio({(COUNT, SITR): Measured(6.0, 0.06, 100)}, COUNT) is None
+    assert ratio({(COUNT, SITR): Measured(6.0, 0.06, 100), (COUNT, "tumult"): Measured(3.0, 0.9, 4)}, COUNT) is None
+    assert ratio({(COUNT, SITR): Measured(6.0, 3.0, 4), (COUNT, "tumult"): Measured(3.0, 0.03, 100)}, COUNT) is None
+    alone = list(targets({(COUNT, SITR): Measured(6.0, 0.06, 100)}))
+    assert math.isnan(alone[0].found)
+    assert reasons(results) == {"qrlew": {"only approximate prices": ["COUNT (even, pure)"]}}
+    assert errors_table(results).row_count == 2
+    assert json.dumps(report(results, alone))
+
+
+def test_a_question_that_sitr_cannot_answer_fails() -> None:
+    results = {(COUNT, SITR): Measured(trouble="stopped"), (COUNT, "opendp"): Measured(1.0, 0.1, 10)}
+    assert [target.verdict for target in targets(results)] == ["FAIL"]
+
+
+def test_every_peer_has_a_module_and_every_case_a_table() -> None:
+    folder = Path("benchmarks/peers")
+    assert {path.stem for path in folder.glob("*.py")} == {*PEERS, SITR, "serve", "__init__"}
+    assert {case.table for case in cases()} == set(TABLES)
+    assert len(set(cases())) == len(cases())
