@@ -41,6 +41,8 @@ END = 1 - Fraction(5, 100) / 3
 def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
     """The plan with the least error at this price, divided as `shares` says."""
     paid = affordable(price)
+    if not query.shown_terms:
+        return _keys_alone(query, paid)
     if query.known or getattr(paid, "delta", 0) == 0:
         refuse_unknown_keys(query, paid)
         plans = [plan for way in ways(paid) for plan in _plans(query, way)]
@@ -50,6 +52,19 @@ def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
         assert isinstance(paid, ApproximateZeroConcentratedDP)  # no other price has a δ
         plans = _outside_an_event(query, paid)
     return useful(plans[0] if len(plans) == 1 else min(plans, key=total_error))
+
+
+def _keys_alone(query: BoundedQuery, price: Promise) -> AggregatePlan:
+    """Only the keys are chosen, for the whole price."""
+    if getattr(price, "delta", 0) == 0:
+        refuse_unknown_keys(query, price)
+    far, spelled = people(query), text(query.query)
+    if isinstance(price, ApproximateDP):
+        keys: KeyThreshold = selection(query, price)
+    else:
+        assert isinstance(price, ApproximateZeroConcentratedDP)  # no other price has a δ
+        keys = GaussianThreshold.fitting(price, sensitivity=far.l2, groups=query.max_groups)
+    return AggregatePlan((Measurement(KEYS, keys, far),), price, spelled, query)
 
 
 def useful(plan: AggregatePlan) -> AggregatePlan:

@@ -45,13 +45,23 @@ Plans = tuple[AggregatePlan, ...]
 
 @dataclass(frozen=True, slots=True)
 class Allotted:
-    """A group with its share of the price: `keys` for choosing unknown keys, and of what is left after that, the shares
-    of the measurements, which are others for Gaussian and for Laplace noise."""
+    """A group with its share of the price: `keys` for choosing unknown keys, and `terms` of what is left after that."""
 
     query: BoundedQuery
-    gaussian: Shares
-    laplace: Shares
+    terms: Shares
     keys: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Allotments:
+    """The shares that are best for pure noise, and those that are best for Gaussian noise."""
+
+    pure: list[Allotted]
+    gaussian: list[Allotted]
+
+    def best(self, way: Way) -> list[Allotted]:
+        """The shares for what is bought."""
+        return self.pure if isinstance(way.bought, PureDP) else self.gaussian
 
 
 def fit(
@@ -59,7 +69,9 @@ def fit(
 ) -> BatchPlan:
     """The plan with the least error at this price, for all questions together."""
     paid, groups = affordable(price), shared_readings(queries)
-    shared = _shared(groups, queries, weights)
+    shared = Allotments(
+        *(_shared(groups, queries, weights, like=like) for like in (PureDP(1.0), ZeroConcentratedDP(1.0)))
+    )
     if all(query.known for query in queries) or getattr(paid, "delta", 0) == 0:
         for query in queries:
             refuse_unknown_keys(query, paid)
@@ -81,58 +93,44 @@ def fit(
 
 
 def _shared(
-    groups: Sequence[SharedReading], queries: Sequence[BoundedQuery], weights: Sequence[Fraction]
+    groups: Sequence[SharedReading], queries: Sequence[BoundedQuery], weights: Sequence[Fraction], *, like: NoisePrice
 ) -> list[Allotted]:
     """The share of every measurement; those of one question add up to its weight.
 
-    Where keys are not public, choosing them counts as one more measurement.
+    Where keys are not public, choosing them counts as one more measurement. `like` says for which noise shares are
+    best.
     """
-    whole = sum(weights, Fraction(0))
-    shares_of = [sum((weights[member] for member in group.members), Fraction(0)) / whole for group in groups]
-    keys = [
-        Fraction(0) if group.query.known else weight / (len(main_terms(group.query)) + 1)
-        for group, weight in zip(groups, shares_of, strict=True)
+    whole, found = sum(weights, Fraction(0)), []
+    kept = Fraction(0)
+    for group in groups:
+        terms: Shares = {}
+        for member in group.members:
+            for each, share in shares(queries[member], like).items():
+                terms[each] = terms.get(each, Fraction(0)) + share * weights[member] / whole
+        weight = sum(weights[member] for member in group.members) / whole
+        keys = Fraction(0) if group.query.known else weight / (len(main_terms(group.query)) + 1)
+        kept += weight - keys
+        found.append((group.query, terms, weight, keys))
+    return [
+        Allotted(query, {each: share * (1 - keys / weight) / kept for each, share in terms.items()}, keys)
+        for query, terms, weight, keys in found
     ]
-    kept = sum(shares_of, Fraction(0)) - sum(keys, Fraction(0))
-    found = []
-    for group, weight, part in zip(groups, shares_of, keys, strict=True):
-        times = (1 - part / weight) / kept / whole
-        gaussian, laplace = (
-            _terms(group, queries, weights, like, times) for like in (ZeroConcentratedDP(1), PureDP(1))
-        )
-        found.append(Allotted(group.query, gaussian, laplace, part))
-    return found
 
 
-def _terms(
-    group: SharedReading,
-    queries: Sequence[BoundedQuery],
-    weights: Sequence[Fraction],
-    like: NoisePrice,
-    times: Fraction,
-) -> Shares:
-    """The shares of the measurements of a group for this noise, all multiplied by a number."""
-    terms: Shares = {}
-    for member in group.members:
-        for each, share in shares(queries[member], like).items():
-            terms[each] = terms.get(each, Fraction(0)) + share * weights[member] * times
-    return terms
-
-
-def _plans(shared: Sequence[Allotted], way: Way, thresholds: Thresholds) -> list[Plans]:
+def _plans(shared: Allotments, way: Way, thresholds: Thresholds) -> list[Plans]:
     """The plans of all groups if the price is spent this way; none if they are not proved to keep it.
 
     Choices of quantiles are not Gaussian: beside them, the largest μ is the one for which the loss of all measurements
     keeps the price.
     """
 
-    def at(bought: Way) -> Plans:
-        pure, pairs = isinstance(bought.bought, PureDP), zip(shared, thresholds, strict=True)
-        return tuple(
-            measured(each.query, bought, each.laplace if pure else each.gaussian, keys) for each, keys in pairs
-        )
+    allotted = shared.best(way)
 
-    choices = any(isinstance(term, Rank) for each in shared for term in each.query.terms)
+    def at(bought: Way) -> Plans:
+        pairs = zip(allotted, thresholds, strict=True)
+        return tuple(measured(each.query, bought, each.terms, keys) for each, keys in pairs)
+
+    choices = any(isinstance(term, Rank) for each in allotted for term in each.query.terms)
     if not (choices and isinstance(way.bought, GaussianDP) and isinstance(way.charged, ApproximateDP)):
         return [at(way)]
     price = way.charged
@@ -151,13 +149,14 @@ def _fits(price: ApproximateDP, at: Callable[[float], Plans]) -> Callable[[float
     return fits
 
 
-def _with_thresholds(shared: Sequence[Allotted], price: ApproximateDP) -> list[Plans]:
+def _with_thresholds(shared: Allotments, price: ApproximateDP) -> list[Plans]:
     """Keys share all of δ beside pure noise, or half of it beside Gaussian noise, where they may have either noise."""
-    many = sum(each.keys > 0 for each in shared)
+    groups = shared.gaussian  # the shares of keys are the same for all noise
+    many = sum(each.keys > 0 for each in groups)
     whole, half = (downward(exact(price.delta) / part) for part in (many, 2 * many))
-    pure = _chosen(shared, lambda each: _threshold(each, price, whole))
-    single = _chosen(shared, lambda each: _threshold(each, price, half))
-    beside = [single, *([bell] if (bell := _bells(shared, price, half)) is not None else [])]
+    pure = _chosen(groups, lambda each: _threshold(each, price, whole))
+    single = _chosen(groups, lambda each: _threshold(each, price, half))
+    beside = [single, *([bell] if (bell := _bells(groups, price, half)) is not None else [])]
     return [
         *(plans for way in pure_ways(price, beside=_named(pure)) for plans in _plans(shared, way, pure)),
         *(
@@ -194,13 +193,13 @@ def _bells(shared: Sequence[Allotted], price: ApproximateDP, delta: float) -> Th
     return _chosen(shared, bell)
 
 
-def _outside_an_event(shared: Sequence[Allotted], price: ApproximateZeroConcentratedDP) -> list[Plans]:
+def _outside_an_event(shared: Allotments, price: ApproximateZeroConcentratedDP) -> list[Plans]:
     """Keys get their share of ρ, and all of δ: Gaussian noise needs none."""
-    delta = downward(exact(price.delta) / sum(each.keys > 0 for each in shared))
+    delta = downward(exact(price.delta) / sum(each.keys > 0 for each in shared.gaussian))
 
     def keys(each: Allotted) -> GaussianThreshold:
         part = ApproximateZeroConcentratedDP(downward(exact(price.rho) * each.keys), delta)
         return GaussianThreshold.fitting(part, sensitivity=people(each.query).l2, groups=each.query.max_groups)
 
-    chosen = _chosen(shared, keys)
+    chosen = _chosen(shared.gaussian, keys)
     return [plans for way in ways(price, beside=_named(chosen)) for plans in _plans(shared, way, chosen)]
