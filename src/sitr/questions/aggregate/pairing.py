@@ -64,8 +64,9 @@ def _visible(left: View, right: list[Visible], identified: str, *, outer: bool) 
     else:
         unit = left.person
         assert unit is not None
+        assert isinstance(left.unit, Person)
         right = [
-            replace(each, typed=leaf(*_unit_names(left), unit))
+            replace(each, typed=leaf(left.unit.column, unit))
             if each.typed.column is not None and each.typed.column.name == identified
             else each
             for each in right
