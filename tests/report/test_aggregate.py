@@ -94,7 +94,7 @@ def test_clamp_and_threshold_are_written(make, certify) -> None:
     thresholded = make("thresholded")
     keys = aggregate.answer(*certify(thresholded)).to_dict()["keys"]
     assert keys["known"] is False
-    assert keys["threshold"]["least"] == thresholded.plan.threshold.least
+    assert keys["threshold"]["people"] == thresholded.plan.threshold.error()
 
 
 def test_the_budget_before_is_the_budget_without_the_charge(make, certify) -> None:

@@ -51,6 +51,11 @@ in other groups, a group could have values of some people while only another per
 answer.) These are not the values of the rows that `FewRows` keeps: among those, equal values
 would take each other's place.
 
+**Claim 5: with or without one person, the number of people for each combination of some keys moves by 1 for at most k
+combinations.** Of the cells that a person keeps, at most k (claim 2), those that agree in these keys are one
+combination, so there are at most k. The person is counted in the first cell of each, and the combination has the sum
+over its cells: 1 for each person with a cell there. The cells themselves depend on this person's rows alone (claim 1).
+
 The claims hold for each salt. The salt is drawn after the question is fixed and is never shown.
 """
 
@@ -302,10 +307,12 @@ class Totals(_Root):
     """The sum of each value in each group that has rows, and the number of people in the group.
 
     `Tallied` and `Different` say what a group has of them instead of a sum. With `beyond`, also the number of people
-    who had rows in a group from which the caps left out all of them.
+    who had rows in a group from which the caps left out all of them. With `once`, the places of some keys, a person
+    counts in the first only of the groups that agree in these keys.
     """
 
     beyond: bool = False
+    once: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,7 +386,8 @@ def _totals(query: BoundedQuery, keys: tuple[Key | CellNumber, ...]) -> Totals:
     reachable = (groups is None or groups > query.max_groups) and query.max_groups != query.max_rows
     few = FewRows(FewGroups(rows, query.max_groups) if reachable else rows, query.max_rows_per_group)
     of = few if query.max_rows is None else FewInTotal(few, query.max_rows)
-    return Totals(of, beyond=watch is not None and watch.beyond)
+    once = query.selected if len(query.selected) < len(query.keys) else ()
+    return Totals(of, beyond=watch is not None and watch.beyond, once=once)
 
 
 def _value(term: Quantity) -> Value:

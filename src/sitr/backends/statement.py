@@ -95,8 +95,9 @@ class _Writer:
         if tree.beyond:
             beyond = [f"(SELECT count(*) FROM ({_lost(node, total=total)}))"]
         if not any(map(_apart, rows.values)):
-            shown = _grouped("kept", keys, [*(total for _, total in sums), *beyond])
-            return f"WITH {', '.join(self.written(steps))} {shown}"
+            source, people = _people("kept", keys, tree.once)
+            every = ", ".join([*keys, *(sum_ for _, sum_ in sums), *beyond, people])
+            return f"WITH {', '.join(self.written(steps))} SELECT {every} FROM {source}{_group(keys)}"
         sides = {
             name: self.different(node, name, cells=cells if total is None else "kept", total=total)
             if isinstance(value, Different)
@@ -106,7 +107,7 @@ class _Writer:
         }
         if any(isinstance(value, Tallied) for value in rows.values):
             steps += self.kept_rows(node, cells=cells, total=total)
-        return self.beside("kept", rows, steps, sums, sides, beyond)
+        return self.beside("kept", rows, steps, sums, sides, beyond, tree.once)
 
     def every_row(self, rows: Rows) -> str:
         """The totals where each row is a person: all rows are kept."""
@@ -122,7 +123,8 @@ class _Writer:
         steps = [("rows", self.rows(rows))]
         if sides:
             return self.beside("rows", rows, steps, sums, sides)
-        return f"WITH rows AS ({steps[0][1]}) {_grouped('rows', keys, [total for _, total in sums])}"
+        every = ", ".join([*keys, *(total for _, total in sums), "count(*)"])
+        return f"WITH rows AS ({steps[0][1]}) SELECT {every} FROM rows{_group(keys)}"
 
     def beside(
         self,
@@ -132,11 +134,13 @@ class _Writer:
         sums: Sequence[tuple[str, str]],
         sides: Mapping[str, str],
         beyond: Sequence[str] = (),
+        once: Sequence[int] = (),
     ) -> str:
         """The sums of the step `kept`, joined with what was computed apart from them for each group."""
         keys = _keys(rows)
         named = [f"{total} AS {name}" for name, total in sums]
-        whole = f"SELECT {', '.join([*keys, *named, 'count(*) AS people'])} FROM {kept}{_group(keys)}"
+        source, people = _people(kept, keys, once)
+        whole = f"SELECT {', '.join([*keys, *named, f'{people} AS people'])} FROM {source}{_group(keys)}"
         steps = [*steps, ("sums", whole), *((f"{name}_apart", select) for name, select in sides.items())]
         columns = [f"{name}_apart.{name}" if name in sides else f"sums.{name}" for name in _names(rows.values)]
         columns = [
@@ -237,7 +241,7 @@ class _Writer:
     def few_rows(self, node: FewRows, *, cells: str, total: int | None) -> list[tuple[str, str]]:
         """At most `most` rows of each person's group, from the step `cells` with the sums and the number n of rows.
 
-        With `total`, at most so many rows of each person too: all groups of people with more are counted again.
+        With `total`, this is the most rows of a person in all: the groups of people with more are counted again.
         """
         named, cell = _named(node.rows.values), ["u", *_keys(node.rows)]
         alike = EachRow | EachPerson | Cut | PersonTotal | Different
@@ -379,6 +383,16 @@ class _Writer:
         return f"({' OR '.join(parts)})"
 
 
+def _people(step: str, keys: Sequence[str], once: Sequence[int]) -> tuple[str, str]:
+    """What the people of each group are counted from, and how: with `once`, in the first group that agrees in these."""
+    if not once:
+        return step, "count(*)"
+    some = ", ".join(["u", *(keys[place] for place in once)])
+    rest = ", ".join(key for place, key in enumerate(keys) if place not in once)
+    nth = f"row_number() OVER (PARTITION BY {some} ORDER BY {rest}) AS nth"
+    return f"(SELECT *, {nth} FROM {step}) {step}", "count(CASE WHEN nth = 1 THEN 1 END)"
+
+
 def _few(node: FewRows, *, total: int | None) -> str:
     """The person keeps all rows of a group."""
     return f"n <= {node.most}" if total is None else f"n <= {node.most} AND u NOT IN (SELECT u FROM many)"
@@ -391,10 +405,6 @@ def _lost(node: FewRows, *, total: int | None) -> str:
         return f"SELECT u FROM cells GROUP BY u HAVING count(*) > {node.of.most}"
     both = "SELECT u, 1 AS had, 0 AS has FROM cells UNION ALL SELECT u, 0 AS had, 1 AS has FROM kept"
     return f"SELECT u FROM ({both}) b GROUP BY u HAVING sum(had) > sum(has)"
-
-
-def _grouped(step: str, keys: Sequence[str], sums: Sequence[str]) -> str:
-    return f"SELECT {', '.join([*keys, *sums, 'count(*)'])} FROM {step}{_group(keys)}"
 
 
 def _group(keys: Sequence[str]) -> str:

@@ -26,6 +26,7 @@ from sitr.cli.options import (
     bounds_of,
     example_of,
     keys_of,
+    keys_option,
     listed,
     missing_who,
     named,
@@ -212,11 +213,11 @@ class Choices:
         return words
 
 
-def _keys(kinds: Mapping[str, Kind], shown: Items, filed: Items) -> dict[str, list[Key]]:
+def _keys(kinds: Mapping[str, Kind], shown: Items, filed: Items) -> dict[str, list[Key] | str]:
     def typed(split: Callable[[str], list[str]]) -> Callable[[str, str], list[Key]]:
         return lambda column, text: keys_of(split(text), kinds.get(column), column=column)
 
-    keys = named("--keys", shown, typed(lambda text: text.split(",")))
+    keys = keys_option(shown, kinds)
     more = named("--keys-file", filed, typed(lambda file: Path(file).read_text("utf-8-sig").splitlines()))
     if both := sorted(keys.keys() & more.keys()):
         raise BadUsage(

@@ -42,7 +42,10 @@ UnitRow = Annotated[bool, typer.Option("--unit-row", help="Protect each row inst
 MaxGroups = Annotated[int | None, typer.Option(min=1, help="The most groups that one person counts in.")]
 MaxRows = Annotated[int | None, typer.Option(min=1, help="The most rows of one person that count in each group.")]
 MaxInAll = Annotated[int | None, typer.Option("--max-rows", min=1, help="The most rows of one person in all groups.")]
-Keys = Annotated[Items, typer.Option(help="COLUMN=A,B,NULL,…: its public values. Repeatable.")]
+Keys = Annotated[
+    Items,
+    typer.Option(help="COLUMN=A,B,NULL,…: its public values, or COLUMN=@TABLE.COLUMN of a public table. Repeatable."),
+]
 Schedule = Annotated[Path, typer.Argument(metavar="SCHEDULE", help="A YAML file that lists the releases.")]
 Ledger = Annotated[Path | None, typer.Option(help="The ledger file, which records what was spent.")]
 
@@ -214,6 +217,16 @@ def key_of(text: str, kind: Kind | None, *, column: str) -> Key:
 def keys_of(texts: Iterable[str], kind: Kind | None, *, column: str) -> list[Key]:
     """Keys in the type of their column, without empty ones."""
     return [key_of(text.strip(), kind, column=column) for text in texts if text.strip()]
+
+
+def keys_option(items: Items, kinds: Mapping[str, Kind]) -> dict[str, list[Key] | str]:
+    """The values of --keys: for each column its keys, or the column of a public table after an @."""
+
+    def read(column: str, text: str) -> list[Key] | str:
+        named_column = text.startswith("@") and "." in text and "," not in text
+        return text[1:] if named_column else keys_of(text.split(","), kinds.get(column), column=column)
+
+    return named("--keys", items, read)
 
 
 def check_schedule(path: Path | None) -> None:

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sitr.cli.options import Items, MaxGroups, MaxInAll, MaxRows, interval, named, number, promise
+from sitr.cli.options import (
+    Items,
+    Keys,
+    MaxGroups,
+    MaxInAll,
+    MaxRows,
+    interval,
+    keys_option,
+    named,
+    number,
+    promise,
+)
 from sitr.cli.wanted import Wanted
 from sitr.errors import BadUsage, DescriptionError, FileError, no_description
 
@@ -37,6 +48,7 @@ Targets = Annotated[
 ]
 
 
+Other = Annotated[bool, typer.Option("--other", help="Add a row for everything whose key is not public and not shown.")]
 Beside = Annotated[
     list[Path] | None,
     typer.Option(
@@ -52,13 +64,15 @@ Bounds = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one question counts of each person, and whether it measures what is left out."""
+    """What one question counts of each person, which keys it has, and whether it measures what is left out."""
 
     max_groups: MaxGroups = None
     max_rows_per_group: MaxRows = None
     max_rows: MaxInAll = None
     bounds: Bounds = None
     bias: Bias = "0.05"
+    keys: Keys = None
+    other: Other = False
     weights: Weights = None
     targets: Targets = None
 
@@ -80,6 +94,8 @@ class Limits:
             max_groups=self.max_groups,
             max_rows_per_group=self.max_rows_per_group,
             max_rows=self.max_rows,
+            keys=keys_option(self.keys, {column.name: column.kind for column in budget.table.columns}),
+            other=self.other,
             bounds=named("--bounds", self.bounds, lambda _, text: interval(text)),
         )
 
@@ -140,7 +156,9 @@ def question(
             asked = limits.divided(limits.asked(opened, sql), wanted.rows)
     except DescriptionError as error:  # a SUM without bounds
         do = f"{error.do.removesuffix('.')} (sitr protect … --bounds COLUMN=LOW:HIGH)."
-        raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt) from None
+        raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt).among(
+            error.others, instead=error.instead
+        ) from None
     return asked, wanted.paid(asked, price)
 
 

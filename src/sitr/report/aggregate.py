@@ -16,6 +16,7 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.receipt import Receipt
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
+from sitr.mechanisms.partition import PartitionSelection
 from sitr.namespace import Later
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact
@@ -26,6 +27,7 @@ from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.function import End, Estimate
 from sitr.questions.aggregate.in_total import is_total
 from sitr.questions.aggregate.left_out import beyond_groups, left_out
+from sitr.questions.aggregate.other import Rest
 from sitr.questions.aggregate.plan import AggregatePlan, NoisyTerm, Shown
 from sitr.questions.aggregate.release import Release
 from sitr.questions.aggregate.split import Targets, Weights
@@ -69,7 +71,10 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None, fo
     ================  ==================================================================================================
     protected         `unit` ("person" or "row"), `column`, `relation`
     caps              `max_groups`, `max_rows_per_group` of one unit, and `max_rows` in all or null
-    keys              `columns`, `known`, and for unknown keys the `threshold`: `least`, `noise`, `promise`
+    keys              `columns`, `known`, those that are `selected` by their number of people, whether there is a row
+                      for all `other` keys, and for unknown keys the `threshold`: `least`, `noise` (null for the
+                      optimal selection, which has neither), the number of `people` with which a key is shown at
+                      `confidence`, `promise`
     columns           `name`, `aggregate`, the largest `error` at `confidence`, rounded up, or null if it has no limit,
                       what it is in (`error_in`: "value" or "ranks"), and what is known of the `bias`, which it does not
                       include ("none", "measured" or "not measured"); `error_at`, the largest `error` where the
@@ -82,8 +87,8 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None, fo
                       `name`, `target`, `error` and whether it is `met`, for groups of `rows` rows
     selection         null, or if noisy numbers selected or sorted the rows, the number of measured `cells`: all
                       intervals of all of them hold together
-    rows              `key` (null is NULL) and for each column `value` (null is NULL), `low`, `high` (null is no limit);
-                      dates are text
+    rows              `key` (null is NULL), `other` in a row for all other keys, and for each column `value` (null is
+                      NULL), `low`, `high` (null is no limit); dates are text
     bias              whether it is `possible`, the `share` of the price that measures it, and what was `left_out`: for
                       each reason the share of people in each row, in `groups` ("each", or "all" together), and whether
                       it `tells` anything: its interval is not wider than half of all people; and `beyond_groups`
@@ -501,10 +506,16 @@ def _content(plan: AggregatePlan, headline: Headline, *, cells: int | None = Non
         "keys": {
             "columns": [key.name for key in query.keys],
             "known": query.known,
+            "selected": [query.keys[place].name for place in query.selected],
+            "other": query.other,
             "threshold": plan.threshold
             and {
-                "least": plan.threshold.least,
-                "noise": _noise(plan.threshold.noise),
+                **(
+                    {"least": None, "noise": None}
+                    if isinstance(plan.threshold, PartitionSelection)
+                    else {"least": plan.threshold.least, "noise": _noise(plan.threshold.noise)}
+                ),
+                "people": plan.threshold.error(confidence=CONFIDENCE),
                 "promise": promise_dict(plan.threshold.promise()),
             },
         },
@@ -598,6 +609,7 @@ def _rows(release: Release) -> list[dict[str, Any]]:
     return [
         {
             "key": [_key(part) for part in key],
+            **({"other": True} if Rest.OTHER in key else {}),
             "values": [
                 {"value": _value(one.value, kind), "low": _value(one.low, kind), "high": _value(one.high, kind)}
                 for one, kind in zip(row, kinds, strict=True)
@@ -607,7 +619,9 @@ def _rows(release: Release) -> list[dict[str, Any]]:
     ]
 
 
-def _key(part: Key) -> str | int | bool | None:
+def _key(part: Key | Rest) -> str | int | bool | None:
+    if isinstance(part, Rest):
+        return None
     return part.isoformat() if isinstance(part, date) else part
 
 

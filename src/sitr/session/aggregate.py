@@ -17,6 +17,7 @@ from sitr.questions.aggregate.functions.combined import Combined
 from sitr.questions.aggregate.functions.function import Aggregate
 from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.nodes import After, Order
+from sitr.questions.aggregate.other import with_other
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.release import Release
 from sitr.questions.aggregate.split import Split, targets_of, weights_of
@@ -136,7 +137,9 @@ class AggregateRequest(Request[AggregateAnswer]):
         return self.question.query.query.after
 
     def _with(self, after: After) -> AggregateRequest:
-        return replace(self, question=AggregateQuestion(shown_after(self.question.query, after)))
+        query = shown_after(self.question.query, after)
+        # An aggregate that only HAVING or ORDER BY uses is measured in the row for other keys, too.
+        return replace(self, question=AggregateQuestion(with_other(query) if query.other else query))
 
 
 def aggregate_from(given: object) -> Aggregate | None:

@@ -36,8 +36,10 @@ from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.frame import Expr, Operand, operand
 from sitr.questions.aggregate.functions.function import Aggregate
 from sitr.questions.aggregate.nodes import Named, NamedKey, Query, text
+from sitr.questions.aggregate.other import with_other
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.relations import Catalog, tables
+from sitr.questions.aggregate.top_keys import spelled_out
 from sitr.questions.aggregate.view import protected
 from sitr.questions.synthetic.axes import BINS
 from sitr.report import summary
@@ -45,6 +47,7 @@ from sitr.report.paper import Paper
 from sitr.report.words.words import in_words
 from sitr.session.aggregate import AggregateAnswer, AggregateRequest, aggregate_from
 from sitr.session.desk import Desk, account_name
+from sitr.session.key_domains import Keys, with_keys
 from sitr.session.request import Request
 from sitr.session.shown import Shown
 
@@ -123,6 +126,8 @@ class Budget(Shown):
         max_rows_per_group: int | None = None,
         max_rows: int | None = None,
         bounds: Mapping[str, tuple[Number, Number]] | None = None,
+        keys: Keys | None = None,
+        other: bool = False,
         weights: Mapping[str, Number] | None = None,
     ) -> AggregateRequest:
         """A question in SQL: one SELECT with keys, and aggregates such as COUNT(*), SUM(cost), AVG(cost) or VAR(cost).
@@ -133,9 +138,11 @@ class Budget(Shown):
 
         `bias` is the share of the price that measures from how many people caps and bounds leave something out;
         "off" spends nothing on it, and then the answer says that its bias is not measured. `max_groups`,
-        `max_rows_per_group`, `max_rows` (of a person in the whole question) and `bounds` take the place of those of the
-        description, for this question only; like these, they are public and must not be chosen by looking at the rows.
-        `weights`, such as {"n": 1, "total": 4}, say how the price is shared by the columns; see
+        `max_rows_per_group`, `max_rows` (of a person in the whole question), `bounds` and `keys` take the place of
+        those of the description, for this question only; like these, they are public and must not be chosen by looking
+        at the rows. Keys are a list, or the column of a declared public table that has them:
+        `keys={"ward": "wards.ward"}`. Where keys are not public, `other` adds one row for everything whose key is not
+        shown. `weights`, such as {"n": 1, "total": 4}, say how the price is shared by the columns; see
         `AggregateRequest.weights` and `targets`.
         """
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
@@ -149,7 +156,9 @@ class Budget(Shown):
             max_rows=said.max_rows if max_rows is None else max_rows,
             bounds=bounds,
         )
-        found = asked(plain, table, catalog=self._catalog(table))
+        table = with_keys(table, keys, self._catalog(table))
+        found = asked(spelled_out(plain), table, catalog=self._catalog(table))
+        found = with_other(found) if other else found
         price = None if said.epsilon is None else ApproximateDP(said.epsilon, said.delta or 0.0)
         question = AggregateQuestion(found.watching(share_of(bias)))
         request = AggregateRequest(question, self._desk(found), AggregateAnswer, price=price)
@@ -349,7 +358,9 @@ class Selection:
     keys: tuple[NamedKey, ...] = ()
     share: Fraction | None = BIAS
     table: Table | None = None
-    """The public description with other caps or bounds, if the question has any."""
+    """The public description with other caps, bounds or keys, if the question has any."""
+    rest: bool = False
+    """Whether there is one more row for everything whose key is not shown."""
 
     def __repr__(self) -> str:
         rows = text(Query(self.budget.table.name, (), self.keys, self.condition))
@@ -376,10 +387,16 @@ class Selection:
         max_rows_per_group: int | None = None,
         max_rows: int | None = None,
         bounds: Mapping[str, tuple[Number, Number]] | None = None,
+        keys: Keys | None = None,
     ) -> Selection:
-        """Other caps and bounds than those of the description, for this question; see `Budget.sql`."""
+        """Other caps, bounds and keys than those of the description, for this question; see `Budget.sql`."""
         caps = {"max_groups": max_groups, "max_rows_per_group": max_rows_per_group, "max_rows": max_rows}
-        return replace(self, table=adjusted(self.table or self.budget.table, bounds=bounds, **caps))
+        table = adjusted(self.table or self.budget.table, bounds=bounds, **caps)
+        return replace(self, table=with_keys(table, keys, self.budget._catalog(table)))
+
+    def other(self) -> Selection:
+        """One more row for everything whose key is not shown; see `Budget.sql`."""
+        return replace(self, rest=True)
 
     def bias(self, share: Number | str) -> Selection:
         """Spend this share of the price on measuring what caps and bounds leave out, or nothing: "off"."""
@@ -396,8 +413,9 @@ class Selection:
                 )
             named.append(Named(name, aggregate))
         at, table = self.budget._at, self.table or self.budget.table
-        query = Query(at.table.name, tuple(named), self.keys, self.condition)
-        return AggregateRequest(AggregateQuestion(bound(query, table).watching(self.share)), at, AggregateAnswer)
+        query = bound(Query(at.table.name, tuple(named), self.keys, self.condition), table)
+        query = with_other(query) if self.rest else query
+        return AggregateRequest(AggregateQuestion(query.watching(self.share)), at, AggregateAnswer)
 
     def histogram(self, *columns: str, **said: Any) -> Request[HistogramAnswer]:
         """Counts of these rows in public cells: see `Budget.histogram`."""

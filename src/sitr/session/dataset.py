@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from sitr.dataset.csv_format import CsvFormat, Written, check_written
 from sitr.dataset.description import Description, load, save
 from sitr.dataset.publication import Publication, Published
-from sitr.dataset.schema import Bound, Key, Kind, Table, describe
+from sitr.dataset.schema import Bound, Kind, Table, describe
 from sitr.errors import DescriptionError, no_source
 from sitr.flavors.price import Amounts, Price, price_of
 from sitr.flavors.pure import PureDP
@@ -30,6 +30,7 @@ from sitr.report.paper import Paper
 from sitr.report.words.words import in_words
 from sitr.session.budget import Budget, allowed, opened, reopened
 from sitr.session.desk import Desk, account_name, keeping
+from sitr.session.key_domains import Keys, with_keys
 from sitr.session.shown import Shown
 from sitr.session.terms import (
     check_overwrite,
@@ -262,7 +263,7 @@ class Unprotected:
         max_rows_per_group: int | None,
         bounds: Mapping[str, tuple[Bound, Bound]],
         granularity: Mapping[str, Number],
-        keys: Mapping[str, Sequence[Key]],
+        keys: Keys,
         relation: Relation,
         name: str | None,
         public: Mapping[str, str | Path | ArrowStream],
@@ -279,9 +280,11 @@ class Unprotected:
             max_rows=max_rows,
             bounds=bounds,
             granularity=granularity,
-            keys=keys,
+            keys={column: some for column, some in keys.items() if not isinstance(some, str)},
         )
         tables = published.declared(public, backend=self.backend, protected=self.source)
+        if named := {column: some for column, some in keys.items() if isinstance(some, str)}:
+            table = with_keys(table, named, published.catalog(table, tables))
         self.backend.verify()
         path = Path(self.source) if isinstance(self.source, str | Path) else None
         return Dataset(table, self.backend, path, public=tables)
@@ -305,7 +308,7 @@ def protect(
     max_rows: int | None = None,
     bounds: Mapping[str, tuple[Bound, Bound]] | None = None,
     granularity: Mapping[str, Number] | None = None,
-    keys: Mapping[str, Sequence[Key]] | None = None,
+    keys: Keys | None = None,
     types: Mapping[str, str] | None = None,
     accept_types: bool = False,
     relation: Relation = Relation.ADD_REMOVE,
@@ -318,8 +321,9 @@ def protect(
     `unit` is the column that identifies a person, or `Row()`. One person counts in at most `max_groups` groups of a
     question, with at most `max_rows_per_group` rows in each, and at most `max_rows` rows in all, which is enough by
     itself. `bounds` and `granularity` make columns of numbers summable, and bounds of whole numbers or dates make their
-    groups public. `keys` are the public values of grouping columns; without them, only keys above a threshold are
-    shown. `types` declares the types of a CSV file's columns
+    groups public. `keys` are the public values of grouping columns, as a list or as the column of a public table, such
+    as {"ward": "wards.ward"}; without them, only keys above a threshold are shown. `types` declares the types of a CSV
+    file's columns
     ("integer", "real", "text", "boolean", "date", "timestamp"); a value that does not fit its type counts as missing.
     `decimal` ("." or ","), `delimiter`, `quote`, `header` (whether the first line names the columns), `date_format` and
     `timestamp_format` (such as "%d.%m.%Y") declare how the file is written. What is not declared is proposed from the

@@ -18,8 +18,8 @@ from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.partition import PartitionSelection
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
-from sitr.mechanisms.threshold import Threshold
 from sitr.numbers import exact
 from sitr.plans.noise import LEAST
 from sitr.questions.aggregate import fit as fitting
@@ -217,19 +217,23 @@ def test_the_mass_at_infinity_is_apart_from_the_tail(ask, price, columns):
     gaussian = isinstance(plan.noisy[0].noise, RoundedGaussian)
     keys = price.delta / 2 if gaussian else price.delta
     assert (plan.finite_tail() > 0) is gaussian
-    # The threshold could not be one lower.
-    assert replace(plan.threshold, least=plan.threshold.least - 1).promise().delta > keys
+    if isinstance(plan.threshold, PartitionSelection):
+        assert plan.threshold.promise().delta == keys
+    else:  # The threshold could not be one lower.
+        assert replace(plan.threshold, least=plan.threshold.least - 1).promise().delta > keys
 
 
 def test_the_threshold_guards_every_group_of_a_person(ask):
-    """Laplace noise for one group, Gaussian noise for more."""
-    for groups, kind in ((1, Threshold), (2, GaussianThreshold), (7, GaussianThreshold)):
+    """The optimal selection for few groups, Gaussian noise for more."""
+    for groups, kind in ((1, PartitionSelection), (7, GaussianThreshold)):
         plan = fit(ask(by_ward(1), max_groups=groups), ApproximateDP(1, 1e-6))
         plan.check()
         assert isinstance(plan.threshold, kind)
-        assert plan.threshold.groups == groups
-        moved = exact(plan.threshold.noise.sensitivity)
-        assert moved == groups if kind is Threshold else moved**2 >= groups
+        if isinstance(plan.threshold, PartitionSelection):
+            assert plan.threshold.keys == groups
+        else:
+            assert plan.threshold.groups == groups
+            assert exact(plan.threshold.noise.sensitivity) ** 2 >= groups
 
 
 def test_the_chosen_threshold_has_the_least_error_of_all(ask):
@@ -240,7 +244,7 @@ def test_the_chosen_threshold_has_the_least_error_of_all(ask):
         assert len({type(plan.threshold) for plan in candidates}) == 2
         for plan in candidates:
             plan.check()
-        assert fitting._error(fit(query, price)) == min(map(fitting._error, candidates))
+        assert fitting.total_error(fit(query, price)) == min(map(fitting.total_error, candidates))
 
 
 @pytest.mark.parametrize("columns", [1, 5])
@@ -387,5 +391,5 @@ def test_unknown_keys_cost_the_share_of_one_more_column(ask):
     known, unknown = (fit(ask(by_ward(2), max_groups=1, **keys), ApproximateDP(0.3, 1e-9)) for keys in (KNOWN, {}))
     for with_keys, without in zip(spread(known), spread(unknown), strict=True):
         assert without / with_keys == pytest.approx(1.5, rel=1e-9)
-    assert isinstance(unknown.threshold, Threshold)
-    assert unknown.threshold.noise.promise().epsilon == pytest.approx(0.1, rel=1e-9)
+    assert isinstance(unknown.threshold, PartitionSelection)
+    assert unknown.threshold.promise().epsilon == pytest.approx(0.1, rel=1e-9)

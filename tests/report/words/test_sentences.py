@@ -31,6 +31,9 @@ from sitr.neighbors.unit import Person
 from sitr.numbers import Interval
 from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.clamping import Clamping, Way
+from sitr.questions.aggregate.fit import fit
+from sitr.questions.aggregate.other import Rest, with_other
+from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.synthetic.plan import plan as planned_rows
 from sitr.report.headline import Headline, headline
 from sitr.report.level import Level
@@ -41,13 +44,23 @@ from sitr.report.words.english.english import ENGLISH
 from tests.report import test_histogram as histograms
 from tests.report import test_statistic as statistics
 from tests.report import test_synthetic as synthesized
-from tests.report.conftest import RELEASES, certified, table
+from tests.report.conftest import RELEASES, certified, planned, table
 from tests.report.test_comparison import PLANS
 from tests.report.words.arabic.conftest import CASES, drawn_rows, english
 from tests.report.words.test_languages import parts
 
 RANDOM = RandomDP(ApproximateDP(0.5, 1e-7), 0.04, Basis.ASYMPTOTIC, parts=(("newcomer", 0.03),))
 KEPT = (PureDP(0.5), ApproximateDP(1.0, 1e-6), ZeroConcentratedDP(0.1, xi=0.1), RANDOM)
+
+
+def _with_other_keys() -> Iterator[AggregatePlan]:
+    """Plans with keys of both kinds, and with a row for other keys."""
+    for price, groups in ((ApproximateDP(1.0, 1e-6), 1), (ApproximateDP(1.0, 1e-6), 60)):
+        mixed = planned(
+            "SELECT ward, urgent, COUNT(*) AS n FROM visits GROUP BY ward, urgent", price, max_groups=groups
+        )
+        yield mixed
+        yield fit(with_other(mixed.query), price)
 
 
 @cache
@@ -58,7 +71,7 @@ def samples() -> dict[str, list[Any]]:
         releases = [RELEASES[name]() for name in RELEASES if name != "hostile"]
         counts = [histograms.made(*case) for name, case in CASES.items() if name != "nothing"]
         portrait = drawn_rows()
-    plans = [release.plan for release in releases]
+    plans = [*(release.plan for release in releases), *_with_other_keys()]
     found = [headline(plan) for plan in plans] + [Headline.of(RANDOM)]
     seen = [views(one, None) for one in found]
     compared = [compare(plan, delta=1e-6) for plan in PLANS.values()]
@@ -94,8 +107,9 @@ def samples() -> dict[str, list[Any]]:
         "AggregatePlan": plans,
         "Plan": plans,
         "Headline": found,
-        "Key": [None, True, False, "", date(2026, 1, 2), 7],
-        "tuple[Key, ...]": [(), (None, 7)],
+        "Key | Rest": [None, True, False, "", date(2026, 1, 2), 7, Rest.OTHER],
+        "RowKey": [(), (None, 7), (Rest.OTHER, 7)],
+        "RowKey | None": [None, (), (None, 7), (Rest.OTHER, 7)],
         "Release": releases,
         "Distance": [plans[0].noisy[0].distance],
         "Filter": [Filter(PureDP(2.0)).consent(PureDP(0.5)), statistics.BUDGET],

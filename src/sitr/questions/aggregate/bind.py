@@ -19,7 +19,7 @@ from sitr.questions.aggregate.after import AS_RELEASED, AnswerColumns, BoundAfte
 from sitr.questions.aggregate.bias import SHARE, Watch, watch
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
-from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, column_typed
+from sitr.questions.aggregate.expressions.typed import MOST_KEYS, TEMPORAL, Typed, column_typed
 from sitr.questions.aggregate.functions.function import BoundAggregate
 from sitr.questions.aggregate.functions.registry import written
 from sitr.questions.aggregate.nodes import After, Named, NamedKey, Query
@@ -76,6 +76,8 @@ class BoundedQuery:
     max_rows: int | None = None
     share: Fraction | None = None
     """The share of the price that measures what is left out; None if nothing is spent on it."""
+    other: bool = False
+    """Whether there is one more row for everything whose key is not shown, see `sitr.questions.aggregate.other`."""
     split: Split | None = None
     """How the rest of the price is divided; None to make the sum of the errors small."""
 
@@ -115,7 +117,7 @@ class BoundedQuery:
     @property
     def watch(self) -> Watch | None:
         """What is measured about rows and values that are left out; None if nothing is, or nothing can be."""
-        if self.share is None:
+        if self.share is None or not self.shown_terms:
             return None
         person = isinstance(self.unit, Person)
         beyond = person and bool(self.keys) and self.loses_groups
@@ -168,7 +170,22 @@ class BoundedQuery:
     @property
     def cells(self) -> int | None:
         """The number of cells if it is public, or else None."""
-        return math.prod(len(key.keys) for key in self.keys if key.keys is not None) if self.known else None
+        return self._listed if self.known else None
+
+    @property
+    def selected(self) -> tuple[int, ...]:
+        """The places of the keys that are shown only if enough people have them; () if all keys are public.
+
+        These are the keys that are not public. Each combination of them that is shown has a row for every combination
+        of the public keys beside them, unless these are too many: then whole combinations are selected.
+        """
+        unknown = tuple(place for place, key in enumerate(self.keys) if key.keys is None)
+        return tuple(range(len(self.keys))) if unknown and self._listed > MOST_KEYS else unknown
+
+    @property
+    def _listed(self) -> int:
+        """The number of combinations of the public keys."""
+        return math.prod(len(key.keys) for key in self.keys if key.keys is not None)
 
 
 def _columns(name: str, column: BoundAggregate) -> tuple[tuple[str, BoundAggregate], ...]:
@@ -177,8 +194,9 @@ def _columns(name: str, column: BoundAggregate) -> tuple[tuple[str, BoundAggrega
 
 Cells = dict[tuple[Key, ...], tuple[Any, ...]]
 """A backend's answer: for each key the exact integer of each term, then the number of units beyond the cap on groups if
-that is asked for, which is the same for all keys, and then the number of units of the key. Of a `Rank`, it has the
-integers of all kept rows instead, each with its number of rows."""
+that is asked for, which is the same for all keys, and then the number of units of the key. If only some of the keys are
+selected, a unit is counted once for each combination of these, in one of its cells. Of a `Rank`, it has the integers of
+all kept rows instead, each with its number of rows."""
 
 
 def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> BoundedQuery:
@@ -188,13 +206,13 @@ def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> Boun
     """
     rows = view_of(query.table, catalog or Catalog(table))
     changes(rows)  # or an error
-    if not query.aggregates:
-        raise QuestionError(given="The question has no aggregate.", do=f"Ask for {written()}.")
     view = selected(rows, query.where)
     keys = tuple(grouped(key, view) for key in query.group_by)
+    if not query.aggregates:
+        _refuse_public_keys(keys)
     columns = tuple(named.aggregate.bound(view) for named in query.aggregates)
     pairs = [pair for one, column in zip(query.aggregates, columns, strict=True) for pair in _columns(one.name, column)]
-    _refuse_twins([key.name for key in keys], [name for name, _ in pairs])
+    _refuse_twins([key.name for key in keys], pairs)
     named = tuple(Named(one.name, column.aggregate) for one, column in zip(query.aggregates, columns, strict=True))
     answer = AnswerColumns(view, tuple((key.name, key.of) for key in keys), tuple(pairs))
     after, bound_after = answer.bound(query.after)
@@ -209,7 +227,8 @@ def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> Boun
     settled = replace(View.of(table), where=view.where) if view.rows == TableRows(table.name) else view
     public = [key.keys for key in keys]
     cells = None if None in public else math.prod(len(each) for each in public if each is not None)
-    groups, each, total = caps(table, cells=cells) if keys else (1, table.most_rows, None)
+    grouping = any(not key.of.is_literal for key in keys)
+    groups, each, total = caps(table, cells=cells) if grouping else (1, table.most_rows, None)
     return BoundedQuery(resolved, settled, keys, columns, groups, each, bound_after, total)
 
 
@@ -259,9 +278,22 @@ def _whole_quotient(of: Typed) -> Typed:
     return of
 
 
-def _refuse_twins(keys: list[str], columns: list[str]) -> None:
-    ends = [f"{name}_{end}" for name in columns for end in ("low", "high")]  # of the intervals
-    names = [*keys, *columns, *ends]
+def _refuse_public_keys(keys: tuple[GroupKey, ...]) -> None:
+    """Keys alone can be asked for where they are not public: they are chosen privately, as for any aggregate."""
+    if all(key.keys is not None for key in keys):
+        given = (
+            "The keys of the question are public, and it has no aggregate."
+            if keys
+            else "The question has no aggregate."
+        )
+        raise QuestionError(given=given, do=f"Ask for {written()}.")
+
+
+def _refuse_twins(keys: list[str], columns: list[tuple[str, BoundAggregate]]) -> None:
+    shown = [name for name, _ in columns]
+    own = [name for name, column in columns if column.end]  # the end of an interval may have its usual name
+    ends = [f"{name}_{end}" for name, column in columns if not column.end for end in ("low", "high")]
+    names = [*keys, *shown, *(end for end in ends if end not in own)]
     if repeated := {name for name in names if names.count(name) > 1}:
         raise QuestionError(
             given=f"Several columns of the answer have the same name: {', '.join(sorted(repeated))}.",

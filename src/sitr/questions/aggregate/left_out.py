@@ -99,10 +99,10 @@ def _sum(release: Release, term: Term, level: Number) -> Amount:
 
 def _estimates(release: Release, term: Term, confidence: Number, rows: Sequence[int] | None) -> Iterator[Amount]:
     place = release.plan.query.terms.index(term)
-    noisy = _noisy(release, term)
-    width = noisy.width(1 - (1 - exact(confidence)) / 2)
+    noisy, sure = _noisy(release, term), 1 - (1 - exact(confidence)) / 2
+    widths = {draws: noisy.width(sure, draws=draws) for draws in {1, release.plan.other_draws}}
     for cell in release.places if rows is None else [release.places[row] for row in rows]:
-        yield _between(Fraction(release.measured[cell][place]), width)
+        yield _between(Fraction(release.measured[cell][place]), widths[release.draws(cell)])
 
 
 def _between(value: Fraction, width: Fraction) -> Amount:

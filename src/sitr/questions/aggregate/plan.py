@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sitr.mechanisms.additive import Noise
-from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
-from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.numbers import Number, exact, upward
 from sitr.plans.plan import Measurement, Plan
@@ -25,13 +23,12 @@ from sitr.questions.aggregate.functions.function import (
 )
 from sitr.questions.aggregate.functions.joint import Joint
 from sitr.questions.aggregate.functions.linear import Linear, Quotient
+from sitr.questions.aggregate.keys import KeyThreshold
+from sitr.questions.aggregate.other import draws as draws_of
 from sitr.questions.aggregate.quantity import Quantity, Rank
 
 BESIDE = 1
 """How many ranks the usual definitions of a quantile differ by."""
-
-KeyThreshold = Threshold | GaussianThreshold
-"""The mechanisms that decide which keys are shown."""
 
 KEYS = ""
 """The name of the measurement that decides which keys are shown; no column of an answer can have this name."""
@@ -59,6 +56,11 @@ class NoisyTerm:
         return found if isinstance(found, GroupedQuantile) else None
 
     @property
+    def law(self) -> Noise | ChosenTerm:
+        """What hides the number: noise, or the choice of a quantile."""
+        return self.noise if self.choice is None else ChosenTerm(self)
+
+    @property
     def distance(self) -> Distance:
         assert self.measurement.distance is not None
         return self.measurement.distance
@@ -67,10 +69,15 @@ class NoisyTerm:
     def granularity(self) -> Fraction:
         return self.measurement.granularity
 
-    def width(self, confidence: Number) -> Fraction:
-        """The largest distance from a number to an end of its interval, in the column's unit."""
+    def width(self, confidence: Number, *, draws: int = 1) -> Fraction:
+        """The largest distance from a number to an end of its interval, in the column's unit.
+
+        The number has as many `draws` of the noise.
+        """
         if isinstance(self.term, Rank):
             return (self.term.quantised.upper - self.term.quantised.lower) * self.granularity
+        if draws > 1:
+            return Joint(((self.noise, self.granularity),), 1 - exact(confidence), draws).width((Fraction(1),))
         return self.noise.error(confidence=confidence) * self.granularity
 
     def estimates(self, numbers: Iterable[int], confidence: Number) -> list[Estimate]:
@@ -80,6 +87,23 @@ class NoisyTerm:
             return [_chosen(self.term, self.choice, number, confidence) for number in numbers]
         width = self.width(confidence)
         return [Estimate(n * unit, n * unit - width, n * unit + width) for n in numbers]
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenTerm:
+    """A quantile inside an expression: it lies between the bounds, and where its end holds, beyond that."""
+
+    of: NoisyTerm
+
+    def ends(self, value: Fraction, /, *, confidence: Number) -> tuple[Fraction, Fraction]:
+        assert isinstance(self.of.term, Rank)
+        found = _chosen(self.of.term, self.of.choice, int(value / self.of.granularity), confidence)
+        assert isinstance(found.low, Fraction)
+        assert isinstance(found.high, Fraction)
+        return found.low, found.high
+
+    def error(self, *, confidence: Number) -> Fraction:
+        return self.of.width(confidence) / self.of.granularity
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,25 +118,27 @@ class Shown:
     def sql(self) -> str:
         return self.aggregate.aggregate.sql()
 
-    def joint(self, confidence: Number) -> Joint:
-        """The noises of its measurements, for intervals that hold with this probability."""
-        return Joint(tuple((each.noise, each.granularity) for each in self.measured), 1 - exact(confidence))
+    def joint(self, confidence: Number, *, draws: int = 1) -> Joint:
+        """The noises of its measurements, each drawn so often, for intervals that hold with this probability."""
+        noises = tuple((each.law, each.granularity) for each in self.measured)
+        return Joint(noises, 1 - exact(confidence), draws)
 
-    def width(self, confidence: Number, *, rows: int | None = None) -> End:
+    def width(self, confidence: Number, *, rows: int | None = None, draws: int = 1) -> End:
         """The largest half-width of the intervals, in the column's unit; where the noisy count is at least `rows`.
 
-        It is infinite for a column whose error depends on the data without a limit.
+        It is infinite for a column whose error depends on the data without a limit. The numbers have as many `draws`
+        of the noise.
         """
         if self.aggregate.ranked:
             formula = self.aggregate.formula
             assert not isinstance(formula, JointFormula)
             return formula.error([each.width(self._level(confidence)) for each in self.measured])
-        return largest_error(self.aggregate.formula, self.joint(confidence), rows=rows)
+        return largest_error(self.aggregate.formula, self.joint(confidence, draws=draws), rows=rows)
 
-    def error(self, *, confidence: Number = 0.95, rows: int | None = None) -> float:
+    def error(self, *, confidence: Number = 0.95, rows: int | None = None, draws: int = 1) -> float:
         """The same, rounded up; of a quantile the number of ranks, because values may lie anywhere between ranks."""
         ranks = self.ranks(confidence=confidence)
-        width = self.width(confidence, rows=rows) if ranks is None else ranks
+        width = self.width(confidence, rows=rows, draws=draws) if ranks is None else ranks
         return width if isinstance(width, float) else upward(width)
 
     def ranks(self, *, confidence: Number = 0.95) -> float | None:
@@ -128,10 +154,13 @@ class Shown:
         """Whether its error is smaller where there are more rows."""
         return not (self.aggregate.ranked or isinstance(self.aggregate.formula, Same | Linear))
 
-    def estimates(self, granules: Iterable[Sequence[int]], *, confidence: Number = 0.95) -> list[Estimate]:
+    def estimates(
+        self, granules: Iterable[Sequence[int]], *, confidence: Number = 0.95, draws: int = 1
+    ) -> list[Estimate]:
         """The numbers that the column shows, with intervals, from the noisy integers of its measurements.
 
-        Each estimate, taken alone, holds the exact number with probability `confidence`.
+        Each estimate, taken alone, holds the exact number with probability `confidence`. The integers have as many
+        `draws` of the noise.
         """
         formula = self.aggregate.formula
         if self.aggregate.ranked:
@@ -139,14 +168,14 @@ class Shown:
             columns, level = zip(*granules, strict=True), self._level(confidence)
             found = [each.estimates(numbers, level) for each, numbers in zip(self.measured, columns, strict=False)]
             return [formula.show(row) for row in zip(*found, strict=True)]
-        noise = self.joint(confidence)
+        noise = self.joint(confidence, draws=draws)
         if isinstance(formula, Same):
             (unit,), width = self._units(), noise.width((Fraction(1),))
             return [Estimate(n * unit, n * unit - width, n * unit + width) for (n,) in granules]
         return [show(formula, self._numbers(row), noise) for row in granules]
 
-    def values(self, granules: Iterable[Sequence[int]]) -> list[Fraction | None]:
-        """The numbers that the column shows, without intervals."""
+    def values(self, granules: Iterable[Sequence[int]], *, confidence: Number = 0.95) -> list[Fraction | None]:
+        """The numbers that the column shows, without intervals; `confidence` is that of a column of interval ends."""
         match self.aggregate.formula:
             case Same():
                 (each,) = self.measured
@@ -155,7 +184,7 @@ class Shown:
                 return [linear.at(self._numbers(row)) for row in granules]
             case Quotient() as quotient:
                 return [quotient.value(self._numbers(row)) for row in granules]
-        return [one.value for one in self.estimates(granules)]
+        return [one.value for one in self.estimates(granules, confidence=confidence if self.aggregate.end else 0.95)]
 
     def _units(self) -> list[Fraction]:
         return [each.granularity for each in self.measured]
@@ -226,6 +255,13 @@ class AggregatePlan(Plan):
         found = [each.mechanism for each in self.measurements if each.name == KEYS]
         assert not found or isinstance(found[0], KeyThreshold)
         return found[0] if found else None  # type: ignore[return-value]
+
+    @property
+    def other_draws(self) -> int:
+        """How many draws of their noise the numbers of a row for other keys have; 1 if there is no such row."""
+        if not self.query.other:
+            return 1
+        return max(draws_of(self.query, each.measurement.mechanism) for each in self.noisy)
 
     @property
     def beyond(self) -> Measurement | None:

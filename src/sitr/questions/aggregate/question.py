@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date
-from itertools import product
 from typing import Any, cast
 
-from sitr.dataset.schema import Key
 from sitr.flavors.promise import Promise
 from sitr.mechanisms.mechanism import Mechanism
 from sitr.noise.coins import Coins
@@ -16,7 +12,9 @@ from sitr.numbers import Number
 from sitr.questions.aggregate.bind import BoundedQuery, Cells
 from sitr.questions.aggregate.fit import fit
 from sitr.questions.aggregate.in_total import is_total
+from sitr.questions.aggregate.keys import shown_keys
 from sitr.questions.aggregate.nodes import text
+from sitr.questions.aggregate.other import draws, gathered, other_cells, other_keys, spread
 from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.quantity import Quantity, Rank
 from sitr.questions.aggregate.release import Release
@@ -41,20 +39,26 @@ class AggregateQuestion:
 
     def answer(self, plan: AggregatePlan, exact: Cells, /, *, coins: Coins) -> Release:
         """The exact integers with noise. Every public key gets noise, whether it has rows or not."""
-        keys, terms = _shown(plan, exact, coins), plan.query.terms
+        keys, terms = shown_keys(plan.query, plan.threshold, exact, coins=coins), plan.query.terms
         absent: tuple[Any, ...] = tuple({} if isinstance(term, Rank) else 0 for term in terms)
         cells = [exact.get(key, absent) for key in keys]
+        rest = other_cells(plan.query, exact, keys)
         found: dict[Quantity, list[int]] = {}
         for some, measurement in zip(plan.query.measured, plan.measurements, strict=False):
-            places = [terms.index(term) for term in some]
             if is_total(measurement):  # the same number in every cell
-                whole = sum(cell[places[0]] for cell in exact.values())
-                found[some[0]] = _hidden(measurement.mechanism, [whole], coins) * len(keys)
+                whole = sum(cell[terms.index(some[0])] for cell in exact.values())
+                found[some[0]] = _hidden(measurement.mechanism, [whole], coins) * (len(keys) + len(rest))
                 continue
-            numbers = _hidden(measurement.mechanism, [cell[place] for place in places for cell in cells], coins)
-            found |= {term: numbers[i * len(keys) : (i + 1) * len(keys)] for i, term in enumerate(some)}
+            many = draws(plan.query, measurement.mechanism)
+            width, numbers = len(keys) + many * len(rest), []
+            for place in (terms.index(term) for term in some):
+                numbers += [*(cell[place] for cell in cells), *spread([cell[place] for cell in rest], many)]
+            noisy = _hidden(measurement.mechanism, numbers, coins)
+            for number, term in enumerate(some):
+                own = noisy[number * width : (number + 1) * width]
+                found[term] = [*own[: len(keys)], *gathered(own[len(keys) :], many)]
         measured = tuple(zip(*(found[term] for term in terms), strict=True))
-        return Release(plan, keys, measured, _beyond(plan, exact, coins))
+        return Release(plan, (*keys, *other_keys(plan.query)), measured, _beyond(plan, exact, coins))
 
     def errors(self, plan: AggregatePlan, /, *, confidence: Number = 0.95, rows: int | None = None) -> dict[str, float]:
         """The largest error of every column; with `rows`, of cells whose noisy count is at least this.
@@ -78,31 +82,3 @@ def _beyond(plan: AggregatePlan, cells: Cells, coins: Coins) -> int | None:
         return None
     exact = next(iter(cells.values()))[-2] if cells else 0
     return _hidden(plan.beyond.mechanism, [exact], coins)[0]
-
-
-def _shown(plan: AggregatePlan, cells: Cells, coins: Coins) -> tuple[tuple[Key, ...], ...]:
-    """All public keys in their declared order; otherwise the keys above the threshold, sorted."""
-    if plan.threshold is None:
-        return tuple(product(*(key.keys for key in plan.query.keys if key.keys is not None)))
-    candidates = in_order(cells)
-    noisy = plan.threshold.release([cells[key][-1] for key in candidates], coins=coins)
-    return tuple(key for key, people in zip(candidates, noisy, strict=True) if people is not None)
-
-
-def in_order(keys: Iterable[tuple[Key, ...]]) -> list[tuple[Key, ...]]:
-    """The keys sorted by value, NULL last, so that their order does not depend on the order of the rows."""
-    return sorted(keys, key=_order)
-
-
-def _order(key: tuple[Key, ...]) -> tuple[tuple[bool, str | int], ...]:
-    return tuple((part is None, _comparable(part)) for part in key)
-
-
-def _comparable(part: Key) -> str | int:
-    """Dates sort by their text, which has the same order. A missing part is compared with missing ones only."""
-    match part:
-        case None:
-            return 0
-        case date():
-            return part.isoformat()
-    return part

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from sitr.dataset.schema import Key
 from sitr.namespace import Later
@@ -18,6 +18,8 @@ from sitr.numbers import Number, upward
 from sitr.questions.aggregate.after import Released, plain
 from sitr.questions.aggregate.expressions.typed import calendar
 from sitr.questions.aggregate.functions.function import End, Estimate
+from sitr.questions.aggregate.keys import beside, selected
+from sitr.questions.aggregate.other import OTHER, Rest, RowKey, other_keys
 from sitr.questions.aggregate.plan import AggregatePlan, Shown
 from sitr.questions.arrow import arrow_type
 
@@ -35,7 +37,8 @@ class Release:
     """
 
     plan: AggregatePlan
-    keys: tuple[tuple[Key, ...], ...]
+    keys: tuple[RowKey, ...]
+    """Rows for all keys that are not shown, if there are any, come last."""
     measured: tuple[tuple[int, ...], ...]
     beyond: int | None = None
     """The noisy number of people who had rows in more groups than the cap, if it was measured."""
@@ -44,7 +47,10 @@ class Release:
         """Whether this plan could have released these numbers. A release read from a file is checked with it."""
         query, width = self.plan.query, len(self.plan.query.terms)
         keys = all(type(key) is tuple and len(key) == len(query.keys) for key in self.keys)
-        complete = query.cells is None or len(self.keys) == query.cells
+        first = self._others
+        shown = [cast("tuple[Key, ...]", key) for key in self.keys[:first]]
+        complete = keys and set(shown) == set(beside(query, {selected(query, key) for key in shown}))
+        complete = complete and query.cells in (None, len(self.keys)) and self.keys[first:] == other_keys(query)
         rows = len(self.measured) == len(self.keys) and all(len(row) == width for row in self.measured)
         beyond = (type(self.beyond) is int) == (self.plan.beyond is not None)
         return (
@@ -58,19 +64,28 @@ class Release:
     @cached_property
     def places(self) -> tuple[int, ...]:
         """The places of the cells that are shown, in the order of the answer."""
-        after = self.plan.query.after
+        after, first = self.plan.query.after, self._others
         if after.idle:
             return tuple(range(len(self.keys)))
         names = [key.name for key in self.plan.query.keys]
-        rows: list[dict[str, Released]] = [dict(zip(names, map(plain, key), strict=True)) for key in self.keys]
+        rows: list[dict[str, Released]] = [dict(zip(names, map(plain, key), strict=True)) for key in self.keys[:first]]
         for column in (*self.plan.columns, *self.plan.hidden):
-            every = column.values(self._granules(column, range(len(self.keys))))
+            every = column.values(self._granules(column, range(first)), confidence=self._sure)
             for row, value in zip(rows, every, strict=True):
                 row[column.name] = value
-        return after.places(rows)
+        return (*after.places(rows), *range(first, len(self.keys)))
+
+    @cached_property
+    def _others(self) -> int:
+        """The place of the first row for other keys, after all rows with keys of their own."""
+        return len(self.keys) - len(other_keys(self.plan.query))
+
+    def draws(self, place: int) -> int:
+        """How many draws of noise the numbers of a cell have."""
+        return self.plan.other_draws if place >= self._others else 1
 
     @property
-    def rows(self) -> tuple[tuple[Key, ...], ...]:
+    def rows(self) -> tuple[RowKey, ...]:
         """The keys of the rows of the answer, in order."""
         return self.keys if self.plan.query.after.idle else tuple(self.keys[place] for place in self.places)
 
@@ -88,11 +103,18 @@ class Release:
         numbers, or with `simultaneous`, all intervals of all columns and of all cells that were measured hold together.
         """
         sure = self.plan.together(confidence, cells=len(self.keys), simultaneous=simultaneous)
-        return column.estimates(self._granules(column, self._places(rows)), confidence=sure)
+        places, first = self._places(rows), self._others
+        shown = self._granules(column, [at for at in places if at < first])
+        found = iter(column.estimates(shown, confidence=sure))
+        if first == len(self.keys):
+            return list(found)
+        rest = self._granules(column, [at for at in places if at >= first])
+        others = iter(column.estimates(rest, confidence=sure, draws=self.plan.other_draws))
+        return [next(found if at < first else others) for at in places]
 
     def values(self, column: Shown, rows: Sequence[int] | None = None) -> list[Fraction | None]:
         """The numbers of a column, in the order of the answer."""
-        return column.values(self._granules(column, self._places(rows)))
+        return column.values(self._granules(column, self._places(rows)), confidence=self._sure)
 
     def errors(self, *, confidence: Number = 0.95) -> dict[str, float]:
         """The largest error of each column in this answer."""
@@ -106,6 +128,11 @@ class Release:
             found[column.name] = largest if isinstance(largest, float) else upward(largest)
         return found
 
+    @property
+    def _sure(self) -> Number:
+        """The confidence of intervals that hold for 95%, alone or together."""
+        return self.plan.together(0.95, cells=len(self.keys))
+
     def _places(self, rows: Sequence[int] | None) -> Sequence[int]:
         return self.places if rows is None else [self.places[row] for row in rows]
 
@@ -116,11 +143,14 @@ class Release:
     def table(self) -> pa.Table:
         """The answer as Arrow; the 95% error of a column is in its field's metadata."""
         rows = self.rows
-        parts = zip(*rows, strict=True) if rows else [()] * len(self.plan.query.keys)
+        own = [[None if part is Rest.OTHER else part for part in row] for row in rows]
+        parts = zip(*own, strict=True) if own else [()] * len(self.plan.query.keys)
         keys = [
             (pa.field(key.name, arrow_type(key.kind)), values)
             for key, values in zip(self.plan.query.keys, parts, strict=True)
         ]
+        if self.plan.query.other:
+            keys.append((pa.field(OTHER, pa.bool_()), tuple(Rest.OTHER in row for row in rows)))
         columns = [
             (self._field(column), [_number(value, column) for value in self.values(column)])
             for column in self.plan.columns
@@ -138,18 +168,21 @@ class Release:
         """
         table = self.table()
         for column in self.plan.columns:
+            if column.aggregate.end:
+                continue
             place, kind = table.schema.get_field_index(column.name), table.schema.field(column.name).type
             found = self.estimates(column, confidence=confidence, simultaneous=simultaneous)
             for offset, (end, values) in enumerate(
                 (("low", [each.low for each in found]), ("high", [each.high for each in found])), start=1
             ):
                 ends = pa.array([_number(value, column) for value in values], kind)
-                table = table.add_column(place + offset, f"{column.name}_{end}", ends)
+                if f"{column.name}_{end}" not in table.column_names:
+                    table = table.add_column(place + offset, f"{column.name}_{end}", ends)
         return table
 
     def _field(self, column: Shown) -> pa.Field:
         sure = self.plan.together(0.95, cells=len(self.keys))
-        error = column.error(confidence=sure)
+        error = column.error(confidence=sure, draws=self.plan.other_draws)
         said = {"aggregate": column.sql, "error_95": error if math.isfinite(error) else None}
         said |= {"error_in": "ranks"} if column.aggregate.ranked else {}
         said |= {"bias": "not measured"} if self.plan.query.unmeasured else {}

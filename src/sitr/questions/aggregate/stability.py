@@ -50,5 +50,8 @@ def _of_rows(query: BoundedQuery, low: int, high: int, *, cells: int | None) -> 
 
 
 def people(query: BoundedQuery) -> Distance:
-    """The distance of the number of units in each cell."""
+    """The distance of the number of units in each cell, or of each combination of the keys that are selected.
+
+    A unit has at most k cells, so at most k combinations of some of their keys, and counts once in each of them.
+    """
     return bounded(low=0, high=1, groups=query.max_groups, cells=query.cells, relation=query.changes)

@@ -15,7 +15,7 @@ from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.sparse_histogram import SparseHistogram
 from sitr.noise.coins import Coins
 from sitr.numbers import exact
-from sitr.questions.aggregate.question import in_order
+from sitr.questions.aggregate.keys import in_order
 from sitr.questions.histogram.buckets import Starts, bin_scores, cut, deviations
 from sitr.questions.histogram.counts import Histogram, with_bins
 from sitr.questions.histogram.fit import HistogramPlan

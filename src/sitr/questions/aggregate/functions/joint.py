@@ -34,6 +34,7 @@ from dataclasses import dataclass, replace
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
+from typing import Protocol
 
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.gaussian import Gaussian
@@ -60,12 +61,26 @@ _FEW = 4096
 """Weights on a common lattice, at most this many units of it wide, have exact quantiles that are found at once."""
 
 
+class Chosen(Protocol):
+    """A number that was chosen by its rank, without noise. It is used by itself, and is in no sum of noises."""
+
+    def ends(self, value: Fraction, /, *, confidence: Fraction) -> tuple[Fraction, Fraction]:
+        """An interval that holds with this probability."""
+
+    def error(self, *, confidence: Fraction) -> Fraction:
+        """The largest distance to an end, in granules."""
+
+
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """Independent noises with their granules, and the probability `missed` with which an interval may fail."""
+    """Independent noises with their granules, and the probability `missed` with which an interval may fail.
 
-    noises: tuple[tuple[Noise, Fraction], ...]
+    Each noise is a sum of as many independent `draws`.
+    """
+
+    noises: tuple[tuple[Noise | Chosen, Fraction], ...]
     missed: Fraction
+    draws: int = 1
 
     def share(self, part: Fraction) -> Joint:
         """The same noises, with a part of the probability of a miss."""
@@ -77,24 +92,38 @@ class Joint:
 
     def each(self) -> list[Fraction]:
         """The half-widths of intervals around all numbers that hold together: each misses with an equal share."""
+        if self.draws > 1:
+            part = self.share(Fraction(1, len(self.noises)))
+            return [part.only([place]).width((Fraction(1),)) for place in range(len(self.noises))]
         confidence = 1 - self.missed / len(self.noises)
         return [exact(noise.error(confidence=confidence)) * unit for noise, unit in self.noises]
+
+    def ends(self, numbers: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
+        """Intervals around all numbers that hold together: each misses with an equal share."""
+        confidence = 1 - self.missed / len(self.noises)
+        found = []
+        for number, width, (noise, _) in zip(numbers, self.each(), self.noises, strict=True):
+            if isinstance(noise, Noise):
+                found.append((number - width, number + width))
+            else:
+                found.append(noise.ends(number, confidence=confidence))
+        return found
 
     def width(self, weights: Sequence[Fraction]) -> Fraction:
         """A w with P(|Σ a_j·Y_j| ≤ w) ≥ 1 − `missed`: the least where the weights have a coarse common unit."""
         terms = [
             (noise, abs(weight) * unit * exact(noise.granularity))
             for weight, (noise, unit) in zip(weights, self.noises, strict=True)
-            if weight
+            if weight and isinstance(noise, Noise)
         ]
-        if len(terms) > 1 and all(noise.transform() is not None for noise, _ in terms):
+        if len(terms) * self.draws > 1 and terms and all(noise.transform() is not None for noise, _ in terms):
             common = math.lcm(*(size.denominator for _, size in terms))
             unit = math.gcd(*(int(size * common) for _, size in terms))
             widest = sum(
                 noise.deviation / float(exact(noise.granularity)) * float(size * common / unit) for noise, size in terms
             )
             if max(size * common for _, size in terms) <= _FEW * unit and widest <= _FEW:
-                found = tuple(Summand(noise, 1, size / exact(noise.granularity)) for noise, size in terms)
+                found = tuple(Summand(noise, self.draws, size / exact(noise.granularity)) for noise, size in terms)
                 return exact(least_width(found, confidence=1 - self.missed))
         return self.up_to(weights)
 
@@ -103,7 +132,8 @@ class Joint:
         parts = [
             (noise, abs(weight) * unit * exact(noise.granularity))
             for weight, (noise, unit) in zip(weights, self.noises, strict=True)
-            if weight
+            if weight and isinstance(noise, Noise)
+            for _ in range(self.draws)
         ]
         if len(parts) < 2:
             return sum((_alone(noise, size, self.missed) for noise, size in parts), Fraction(0))

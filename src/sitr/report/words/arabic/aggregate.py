@@ -15,16 +15,18 @@ from sitr.flavors.arrows import Kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.mechanisms.gaussian_threshold import GaussianThreshold
-from sitr.mechanisms.threshold import Threshold
+from sitr.mechanisms.partition import PartitionSelection
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
+from sitr.numbers import exact
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.clamping import Clamping
 from sitr.questions.aggregate.expressions.typed import TEMPORAL
+from sitr.questions.aggregate.keys import KeyThreshold
+from sitr.questions.aggregate.other import Rest, RowKey
 from sitr.questions.aggregate.plan import KEYS, AggregatePlan, NoisyTerm
 from sitr.questions.aggregate.release import Release
 from sitr.questions.aggregate.targeted import Met
@@ -88,7 +90,7 @@ class AggregateWords:
             + "، أما مقدار ما تُرك فلا يُقاس."
         )
 
-    def cut(self, key: tuple[Key, ...] | None, share: Amount, why: Why, of: str, query: BoundedQuery, /) -> str:
+    def cut(self, key: RowKey | None, share: Amount, why: Why, of: str, query: BoundedQuery, /) -> str:
         """That much was left out of a group, or of all groups together (None)."""
         where = " في المجموعات كلها معًا" if key is None else f" في {self.label(key)}" if key else ""
         much = f"نحو {ltr(percent(share.value))} (± {ltr(percent(share.error))}) من {units(query)}{where}"
@@ -161,20 +163,20 @@ class AggregateWords:
         """Why a count can be below 0, in an answer where one is."""
         if plan.threshold is None:
             return "العدد الذي يقل عن الصفر يعني عددًا دقيقًا صغيرًا: فقد كانت الضوضاء أكبر من العدد نفسه."
-        return (
-            "العدد الذي يقل عن الصفر يعني عددًا دقيقًا صغيرًا مع ضوضاء أكبر. وقد ظهر مفتاحه لأن عدد "
-            f"{units(plan.query)} فيه، وله ضوضاء أخرى، بلغ العتبة."
-        )
+        small = "العدد الذي يقل عن الصفر يعني عددًا دقيقًا صغيرًا مع ضوضاء أكبر."
+        if isinstance(plan.threshold, PartitionSelection):
+            return f"{small} وقد اختير مفتاحه بحسب عدد {units(plan.query)} فيه."
+        return f"{small} وقد ظهر مفتاحه لأن عدد {units(plan.query)} فيه، وله ضوضاء أخرى، بلغ العتبة."
 
     def exposure(self, plan: AggregatePlan, /) -> str:
         """P(L = +∞), the probability that somebody is exposed outright."""
         mass, who = plan.infinite_mass(), unit(plan.query)
         if mass == 0.0:
             return NOBODY
-        return (
-            f"باحتمال لا يتجاوز {ltr(at_most(mass))} (أي {chance(mass)}) يجتاز العتبةَ مصادفةً مفتاحٌ لا يوجد إلا عند "
-            f"{who} واحد، فيظهر، وفي ذلك انكشاف تام لهذا ال{who}."
-        )
+        often = f"باحتمال لا يتجاوز {ltr(at_most(mass))} (أي {chance(mass)})"
+        if isinstance(plan.threshold, PartitionSelection):
+            return f"{often} يظهر مصادفةً مفتاحٌ لا يوجد إلا عند {who} واحد، وفي ذلك انكشاف تام لهذا ال{who}."
+        return f"{often} يجتاز العتبةَ مصادفةً مفتاحٌ لا يوجد إلا عند {who} واحد، فيظهر، وفي ذلك انكشاف تام لهذا ال{who}."
 
     def tail(self, plan: Plan, /) -> str:
         """The finite tail, which degrades gracefully."""
@@ -207,10 +209,23 @@ class AggregateWords:
                 f"أُعلنت المفاتيح كلها مسبقًا، وعددها {ltr(number(plan.query.cells or 0))}. وكل منها في الإجابة، مع "
                 "ضوضاء، سواء أكان في البيانات أم لم يكن."
             )
+        query = plan.query
+        chosen, rest = (
+            listed(named(key.name) for place, key in enumerate(query.keys) if (place in query.selected) is inside)
+            for inside in (True, False)
+        )
+        whose = f"مفاتيح {chosen} غير علنية" if rest else "المفاتيح غير علنية"
+        beside = f"، وله عندئذ صف لكل مفتاح علني من مفاتيح {rest}" if rest else ""
+        return f"{whose}. ويظهر المفتاح {_when(plan.threshold, query)}{beside}. {self._left_out_keys(plan)}"
+
+    def _left_out_keys(self, plan: AggregatePlan) -> str:
+        if not plan.query.other:
+            return "وتُترك المفاتيح الأخرى، ولا يُنشر عددها."
+        draws = plan.other_draws
+        many = f"عدد سحباتها {ltr(number(draws))}" if draws > 1 else "بسحبة واحدة"
         return (
-            f"المفاتيح غير علنية. ويظهر المفتاح إذا كان عدد {units(plan.query)} فيه، مع الضوضاء "
-            f"({noise(plan.threshold.noise)})، لا يقل عن {ltr(number(plan.threshold.least))}. وتُترك المفاتيح الأخرى، "
-            "ولا يُنشر عددها."
+            "وتجتمع المفاتيح الأخرى كلها في الصف (غير ذلك)، ويُقاس بعد تثبيت المفاتيح الظاهرة، مع ضوضاء كل عمود "
+            f"{many}. ولا يُنشر عدد هذه المفاتيح."
         )
 
     def public(self, query: BoundedQuery, /) -> tuple[str, ...]:
@@ -278,8 +293,9 @@ class AggregateWords:
 
     def empty(self, plan: AggregatePlan, /) -> str:
         """What an answer without rows means."""
-        least = ltr(number(plan.threshold.least if plan.threshold else 0))
-        return f"لم يبلغ أي مفتاح العتبة {least}. وقد دُفع ثمن هذه الإجابة؛ وهي لا تعني أن البيانات فارغة."
+        least = getattr(plan.threshold, "least", None)
+        none = "لم يُختر أي مفتاح." if least is None else f"لم يبلغ أي مفتاح العتبة {ltr(number(least))}."
+        return f"{none} وقد دُفع ثمن هذه الإجابة؛ وهي لا تعني أن البيانات فارغة."
 
     def largest(self, shown: int, total: int, /) -> str:
         """A note that all keys are drawn, or only the largest."""
@@ -292,9 +308,11 @@ class AggregateWords:
         """The title of a chart of these columns."""
         return f"{listed(map(named, names))}، مع فترات {confidence()}"
 
-    def key(self, part: Key, /) -> str:
+    def key(self, part: Key | Rest, /) -> str:
         """A value of a grouping column."""
         match part:
+            case Rest.OTHER:
+                return "(غير ذلك)"
             case None:
                 return "(بلا قيمة)"
             case bool():
@@ -308,7 +326,7 @@ class AggregateWords:
             case _:
                 return visible(str(part))
 
-    def label(self, key: tuple[Key, ...], /) -> str:
+    def label(self, key: RowKey, /) -> str:
         """A whole key in one line."""
         return " · ".join(map(self.key, key)) if key else "جميع الصفوف"
 
@@ -322,7 +340,23 @@ def _share(measured: NoisyTerm, plan: AggregatePlan) -> str:
     return ltr(f"{formula.format(moved=number(moved), size=about(law.size))} {_result(law.cost(), symbol)}")
 
 
-def _threshold(threshold: Threshold | GaussianThreshold, far: Distance | None) -> str:
+def _when(selected: KeyThreshold, query: BoundedQuery) -> str:
+    """When a key is shown."""
+    if isinstance(selected, PartitionSelection):
+        return (
+            f"باحتمال يزداد بازدياد عدد {units(query)} فيه بأسرع ما يسمح به الثمن: ولا يقل عن {confidence()} إذا بلغ "
+            f"العدد {ltr(number(selected.error()))}"
+        )
+    least = ltr(number(selected.least))
+    return f"إذا كان عدد {units(query)} فيه، مع الضوضاء ({noise(selected.noise)})، لا يقل عن {least}"
+
+
+def _threshold(threshold: KeyThreshold, far: Distance | None) -> str:
+    if isinstance(threshold, PartitionSelection):
+        parts = [f"ε/{number(threshold.keys)}", f"1 − (1 − δ)^(1/{number(threshold.keys)})"]
+        epsilon, delta = (at_most(exact(each), digits=6) for each in (threshold.epsilon, threshold.delta))
+        sums = ltr(f"ε ≤ {epsilon}, δ ≤ {delta}")
+        return f"الاختيار الأمثل، {listed(map(ltr, parts))} لكل مفتاح من {ltr(number(threshold.keys))}، والمجموع {sums}"
     law, (formula, symbol) = threshold.noise, threshold.noise.arithmetic
     assert far is not None  # people are counted
     moved = number(far.l2_squared if law.euclidean else far.l1)

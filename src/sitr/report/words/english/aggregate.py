@@ -15,16 +15,18 @@ from sitr.flavors.arrows import Kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.mechanisms.gaussian_threshold import GaussianThreshold
-from sitr.mechanisms.threshold import Threshold
+from sitr.mechanisms.partition import PartitionSelection
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
+from sitr.numbers import exact
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.clamping import Clamping
 from sitr.questions.aggregate.expressions.typed import TEMPORAL
+from sitr.questions.aggregate.keys import KeyThreshold
+from sitr.questions.aggregate.other import Rest, RowKey
 from sitr.questions.aggregate.plan import KEYS, AggregatePlan, NoisyTerm
 from sitr.questions.aggregate.targeted import Met
 from sitr.report.figures import (
@@ -98,7 +100,7 @@ class AggregateWords:
             + ". How much is left out is not measured."
         )
 
-    def cut(self, key: tuple[Key, ...] | None, share: Amount, why: Why, of: str, query: BoundedQuery, /) -> str:
+    def cut(self, key: RowKey | None, share: Amount, why: Why, of: str, query: BoundedQuery, /) -> str:
         """That much was left out of a group, or of all groups together (None)."""
         where = " in all groups together" if key is None else f" in {self.label(key)}" if key else ""
         much = f"About {percent(share.value)} (± {percent(share.error)}) of the {units(query)}{where} had"
@@ -175,9 +177,13 @@ class AggregateWords:
         """Why a count can be below 0, in an answer where one is."""
         if plan.threshold is None:
             return "A count below 0 means a small exact count: the noise was larger than the count itself."
+        reached = (
+            "" if isinstance(plan.threshold, PartitionSelection) else ", which has other noise, reached the threshold"
+        )
+        chosen = "was selected by its number" if not reached else "is shown because its number"
         return (
-            f"A count below 0 means a small exact count with larger noise. Its key is shown because its number of "
-            f"{units(plan.query)}, which has other noise, reached the threshold."
+            f"A count below 0 means a small exact count with larger noise. Its key {chosen} of "
+            f"{units(plan.query)}{reached}."
         )
 
     def exposure(self, plan: AggregatePlan, /) -> str:
@@ -186,8 +192,10 @@ class AggregateWords:
         if mass == 0.0:
             return NOBODY
         return (
-            f"With probability at most {at_most(mass)} ({chance(mass)}) a key that only one {who} has passes the "
-            f"threshold by chance and is shown, which would expose that {who} outright."
+            f"With probability at most {at_most(mass)} ({chance(mass)}) a key that only one {who} has "
+            f"{'' if isinstance(plan.threshold, PartitionSelection) else 'passes the threshold by chance and '}is shown"
+            f"{' by chance' if isinstance(plan.threshold, PartitionSelection) else ''}, which would expose that {who} "
+            "outright."
         )
 
     def tail(self, plan: Plan, /) -> str:
@@ -221,10 +229,24 @@ class AggregateWords:
                 f"{declared} declared public. {'Each' if many else 'It'} is in the answer, with noise, whether or not "
                 "the data hold it."
             )
+        query = plan.query
+        chosen, rest = (
+            ", ".join(visible(key.name) for place, key in enumerate(query.keys) if (place in query.selected) is inside)
+            for inside in (True, False)
+        )
+        whose, one = (f"The keys of {chosen}", f"A value of {chosen}") if rest else ("The keys", "A key")
+        beside = f", and then with a row for every public key of {rest}" if rest else ""
+        rule = f"{one} is shown {_when(plan.threshold, query)}{beside}."
+        return f"{whose} are not public. {rule} {self._left_out_keys(plan)}"
+
+    def _left_out_keys(self, plan: AggregatePlan) -> str:
+        if not plan.query.other:
+            return "Other keys are left out, and their number is not released."
+        draws = plan.other_draws
+        many = f"{number(draws)} draws" if draws > 1 else "one draw"
         return (
-            f"The keys are not public. A key is shown if its number of {units(plan.query)}, with noise "
-            f"({noise(plan.threshold.noise)}), is at least {number(plan.threshold.least)}. Other keys are left "
-            "out, and their number is not released."
+            "All other keys are together in the row (other), which is measured after the shown keys are fixed, with "
+            f"{many} of the noise of each column. Their number is not released."
         )
 
     def public(self, query: BoundedQuery, /) -> tuple[str, ...]:
@@ -293,10 +315,9 @@ class AggregateWords:
 
     def empty(self, plan: AggregatePlan, /) -> str:
         """What an answer without rows means."""
-        return (
-            f"No key reached the threshold of {number(plan.threshold.least if plan.threshold else 0)}. This "
-            "answer was paid for; it does not mean that the data are empty."
-        )
+        least = getattr(plan.threshold, "least", None)
+        none = "No key was selected." if least is None else f"No key reached the threshold of {number(least)}."
+        return f"{none} This answer was paid for; it does not mean that the data are empty."
 
     def largest(self, shown: int, total: int, /) -> str:
         """A note that all keys are drawn, or only the largest."""
@@ -308,9 +329,11 @@ class AggregateWords:
         """The title of a chart of these columns."""
         return f"{', '.join(map(visible, names))}, with 95% intervals"
 
-    def key(self, part: Key, /) -> str:
+    def key(self, part: Key | Rest, /) -> str:
         """A value of a grouping column."""
         match part:
+            case Rest.OTHER:
+                return "(other)"
             case None:
                 return "(no value)"
             case bool():
@@ -322,7 +345,7 @@ class AggregateWords:
             case _:
                 return visible(str(part))
 
-    def label(self, key: tuple[Key, ...], /) -> str:
+    def label(self, key: RowKey, /) -> str:
         """A whole key in one line."""
         return " · ".join(map(self.key, key)) if key else "all rows"
 
@@ -336,7 +359,25 @@ def _share(measured: NoisyTerm, plan: AggregatePlan) -> str:
     return f"{formula.format(moved=number(moved), size=about(law.size))} {_result(law.cost(), symbol)}"
 
 
-def _threshold(threshold: Threshold | GaussianThreshold, far: Distance | None) -> str:
+def _when(selected: KeyThreshold, query: BoundedQuery) -> str:
+    """When a key is shown."""
+    if isinstance(selected, PartitionSelection):
+        return (
+            f"with a probability that grows with its number of {units(query)} as fast as the price allows: at least "
+            f"{about(CONFIDENCE * 100)}% from {number(selected.error())} {units(query)} on"
+        )
+    return (
+        f"if its number of {units(query)}, with noise ({noise(selected.noise)}), is at least {number(selected.least)}"
+    )
+
+
+def _threshold(threshold: KeyThreshold, far: Distance | None) -> str:
+    if isinstance(threshold, PartitionSelection):
+        parts = f"ε/{number(threshold.keys)} and 1 − (1 − δ)^(1/{number(threshold.keys)})"
+        epsilon, delta = (at_most(exact(each), digits=6) for each in (threshold.epsilon, threshold.delta))
+        return (
+            f"optimal selection with {parts} for each of {number(threshold.keys)} keys, ε ≤ {epsilon} and δ ≤ {delta}"
+        )
     law, (formula, symbol) = threshold.noise, threshold.noise.arithmetic
     assert far is not None  # people are counted
     first = formula.format(moved=number(far.l2_squared if law.euclidean else far.l1), size=about(law.size))
