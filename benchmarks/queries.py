@@ -8,7 +8,8 @@ The libraries cannot be installed together. Each runs in a process of its own, w
 or with this one; a library that is not installed there is reported and left out.
 
 An error of a finite number of answers is itself uncertain. A target is missed if the error of Sitr is larger than the
-best peer's with 99.9% confidence: it is the low end of an interval for the ratio that must be at most 1.
+best peer's with 99.9% confidence: it is the low end of an interval for the ratio that must be at most 1. An error that
+is known to less than 10% is not judged: draw more answers, with `--repeat` and `--seconds`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import argparse
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,6 +48,12 @@ PEERS = {
 SURE = 3.29
 """The two-sided 99.9% quantile of the normal distribution."""
 
+FEWEST = 30
+"""The fewest answers whose mean error is judged: the standard error of fewer says little."""
+
+PRECISE = 0.1
+"""The largest relative standard error of a mean error that is judged; others are only shown."""
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -57,6 +65,15 @@ class Measured:
     uncertain: float = math.nan
     answers: int = 0
     trouble: str = ""
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """An interval that contains the mean error with 99.9% confidence."""
+        return max(0.0, self.error - SURE * self.uncertain), self.error + SURE * self.uncertain
+
+    def precise(self, size: float) -> bool:
+        """Whether it is known well enough, compared with its own size and with another one."""
+        return self.answers >= FEWEST and self.uncertain <= PRECISE * max(self.error, size)
 
 
 Results = Mapping[tuple[Case, str], Measured]
@@ -115,19 +132,14 @@ def ask(
 
 def _run(command: list[str], request: str, environment: Mapping[str, str], *, limit: float) -> tuple[list[str], str]:
     """The lines that a process wrote, and its last word. What it wrote before the time limit counts."""
+    pipe = subprocess.PIPE
     with subprocess.Popen(
-        command,
-        env=environment,
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        command, env=environment, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True, start_new_session=True
     ) as running:
         try:
             out, words = running.communicate(request, timeout=limit)
         except subprocess.TimeoutExpired:
-            running.kill()
+            os.killpg(running.pid, signal.SIGKILL)  # its own children, such as Spark, hold the pipes
             out, words = running.communicate()
             words = f"no answer in {limit:g} s"
     whole = out[: out.rfind("\n") + 1].splitlines()
@@ -143,19 +155,21 @@ def right(data: Data, case: Case) -> list[float]:
 
 
 def ratio(results: Results, case: Case) -> Ratio | None:
-    """Sitr against the best peer; None if no peer answers."""
+    """Sitr against the best peer; None if no peer answers often enough."""
     own = results.get((case, SITR), Measured())
     others = {
-        name: found for (asked, name), found in results.items() if asked == case and name != SITR and not found.trouble
+        name: found
+        for (asked, name), found in results.items()
+        if asked == case and name != SITR and found.precise(0.0 if own.trouble else own.error)
     }
-    if not others:
+    if not others or not (own.trouble or own.precise(0.0)):
         return None
     best = min(others, key=lambda name: others[name].error)
     if own.trouble:
         return Ratio(best, math.inf, math.inf, math.inf)
+    (least, most), (low, high) = own.ends, others[best].ends
     value = own.error / others[best].error if others[best].error else math.inf
-    spread = SURE * math.hypot(*(one.uncertain / one.error if one.error else 0.0 for one in (own, others[best])))
-    return Ratio(best, value, value * math.exp(-spread), value * math.exp(spread))
+    return Ratio(best, value, least / high if high else math.inf, most / low if low else math.inf)
 
 
 def targets(results: Results) -> Iterator[Target]:

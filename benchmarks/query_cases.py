@@ -146,7 +146,7 @@ def exact(data: Data, case: Case, *, clamped: bool = True) -> list[float]:
     """The exact answer, a number for each group or cell. Rows beyond the caps count; values are clamped or not."""
     x = np.clip(data.x, LOW, HIGH) if clamped else data.x
     if case.aggregate == "HISTOGRAM":
-        return np.histogram(x, EDGES)[0].astype(float).tolist()
+        return [float(rows) for rows in np.histogram(x, EDGES)[0]]
     if case.by == SCALAR:
         return [_one(case.aggregate, data.person, x)]
     chosen = (data.group == number for number in range(data.groups))

@@ -36,7 +36,8 @@ from benchmarks.query_cases import (
 
 
 def _columns(case: Case) -> list[Any]:
-    x: Any = pl.col("x").fill_null(LOW)
+    values: Any = pl.col("x")
+    x = values.fill_null(LOW)
     if case.level is not None:
         return [x.cast(pl.Float64).dp.quantile(case.level, candidates=[float(n) for n in range(LOW, HIGH + 1)])]
     match case.aggregate:
@@ -47,7 +48,7 @@ def _columns(case: Case) -> list[Any]:
         case "AVG":
             return [x.dp.sum((LOW, HIGH)).alias("sum"), dp.len(signed=True).alias("len")]
         case "DISTINCT":
-            return [pl.col("x").dp.n_unique(signed=True)]
+            return [values.dp.n_unique(signed=True)]
     raise CannotAsk("no such aggregate")
 
 

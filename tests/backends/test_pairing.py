@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -14,6 +16,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import sitr
 from sitr.backends.duckdb import DuckDB
 from sitr.backends.public import public_table
 from sitr.backends.relations import Relations
@@ -24,12 +27,14 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.asked import asked
 from sitr.questions.aggregate.bind import BoundedQuery, Cells
-from sitr.questions.aggregate.fit import fit
 from sitr.questions.aggregate.nodes import text
+from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.relations import Catalog
 from sitr.questions.aggregate.stability import people, stability
 from sitr.questions.aggregate.view import Paired
 from sitr.questions.batch.question import BatchQuestion
+from sitr.questions.suggest.question import SuggestionQuestion
+from sitr.questions.suggest.spreads import measured
 from tests.backends.test_neighbors import moved, within
 
 VISITS = pa.schema([("id", pa.int64()), ("ward", pa.string()), ("cost", pa.float64()), ("days", pa.int32())])
@@ -218,18 +223,29 @@ def test_a_left_join_that_forgets_the_other_table_is_caught(monkeypatch: pytest.
 def test_every_measurement_of_a_left_join_has_the_distance_of_a_replaced_person(
     question: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those of keys, of the bias and of the people beyond a cap too, and in a batch."""
-    query, price = bounded(question), ApproximateDP(1.0, 1e-6)
-    found = [each.distance for each in (*fit(query, price).measurements, *fit_batch([query], price).measurements)]
+    """Those of keys, of the bias and of the people beyond a cap too, in a batch, and where caps are suggested."""
+    query = bounded(question)
+    found = distances(query)
     monkeypatch.setattr("sitr.questions.aggregate.bind.changes", lambda view: view.relation)
-    replaced = replace(query, view=replace(query.view, relation=Relation.REPLACE_ONE))
-    for view, same in ((replaced, True), (query, False)):
-        other = [each.distance for each in (*fit(view, price).measurements, *fit_batch([view], price).measurements)]
-        assert (other == found) is same
+    assert distances(replace(query, view=replace(query.view, relation=Relation.REPLACE_ONE))) == found
+    assert distances(query) != found
 
 
-def fit_batch(queries: list[BoundedQuery], price: ApproximateDP) -> Any:
-    return BatchQuestion(("one",), tuple(queries), (Fraction(1),)).plan(price)
+def distances(query: BoundedQuery) -> list[Any]:
+    questions = (
+        AggregateQuestion(query),
+        BatchQuestion(("one",), (query,), (Fraction(1),)),
+        SuggestionQuestion(query, measured(query)),
+    )
+    price = ApproximateDP(1.0, 1e-6)
+    return [each.distance for question in questions for each in question.plan(price).measurements]
+
+
+def test_no_distance_forgets_that_tables_are_joined() -> None:
+    """A question about joined tables `changes` by more than the relation of its description says."""
+    for folder in ("aggregate", "batch", "suggest"):
+        for path in (Path(sitr.__file__).parent / "questions" / folder).rglob("*.py"):
+            assert not re.search(r"(query|target|reading)\.relation\b", path.read_text()), path
 
 
 class ForgetsTheUnit(Relations):

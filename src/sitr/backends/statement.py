@@ -241,7 +241,7 @@ class _Writer:
     def few_rows(self, node: FewRows, *, cells: str, total: int | None) -> list[tuple[str, str]]:
         """At most `most` rows of each person's group, from the step `cells` with the sums and the number n of rows.
 
-        With `total`, at most so many rows of each person too: all groups of people with more are counted again.
+        With `total`, this is the most rows of a person in all: the groups of people with more are counted again.
         """
         named, cell = _named(node.rows.values), ["u", *_keys(node.rows)]
         alike = EachRow | EachPerson | Cut | PersonTotal | Different

@@ -24,7 +24,7 @@ else:  # a description needs no rows
     pa = Later("pyarrow")
 
 SELDOM = 50
-"""One value of so many is missing."""
+"""One value in SELDOM is missing."""
 
 MOST = 12
 """The most rows of one invented person, unless a description's caps are larger than that."""
@@ -56,7 +56,7 @@ _PERSONS: dict[Kind, Callable[[Column, int], Any]] = {
 
 
 def invented(table: Table, *, rows: int, seed: int) -> pa.Table:
-    """So many rows with the columns of a described table. People have several rows, some more than the caps allow."""
+    """Rows with the columns of a described table. People have several rows, some more than the caps allow."""
     chance = _Chance(seed)
     people = list(_people(table, rows, chance))
     columns = {

@@ -9,7 +9,6 @@ from sitr.backends.backend import Backend, check_unchanged
 from sitr.errors import BackendFailure
 from sitr.flavors.price import Price, price_of
 from sitr.ledger.receipt import Paid, Receipt
-from sitr.ledger.together import charge_together
 from sitr.namespace import Later
 from sitr.noise.coins import Coins, Keystream, system_coins
 from sitr.plans.plan import Plan
@@ -17,9 +16,10 @@ from sitr.questions.question import Question, Stage
 from sitr.session.desk import Desk
 
 if TYPE_CHECKING:
+    from sitr.ledger import together
     from sitr.session import kept
 else:  # it knows all kinds of answers, and a preview keeps none
-    kept = Later("sitr.session.kept")
+    kept, together = Later("sitr.session.kept"), Later("sitr.ledger.together")
 
 Then = Callable[[Any, Receipt], Stage]
 """Makes the second stage of a question from the answer to the first, which is public by then."""
@@ -56,8 +56,11 @@ def ask(
     check_unchanged(backend, at.table)
     for other in at.beside:
         check_unchanged(other.backend, other.table)
-    accounts = [(desk.ledger, desk.account) for desk in (at, *at.beside)]
-    (entry, standing), *others = charge_together(accounts, price=plan.price, question=plan.text)
+    if at.beside:  # all accounts, or none
+        accounts = [(desk.ledger, desk.account) for desk in (at, *at.beside)]
+        (entry, standing), *others = together.charge_together(accounts, price=plan.price, question=plan.text)
+    else:
+        (entry, standing), others = at.ledger.charge(at.account, price=plan.price, question=plan.text), []
     # Only the keystream itself counts as private: other coins may claim what they like.
     private = type(tossed) is Keystream
     beside = tuple(

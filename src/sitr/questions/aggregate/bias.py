@@ -3,9 +3,9 @@
 An answer about people with at most m rows in each of at most k groups is not an answer about all rows. Three numbers
 say how far the two may be apart, and one person moves each of them by little:
 
-- people with more than m rows in a group, after the choice of k groups: by 1 in each of at most k groups;
+- people with some, but not all rows of a group left out, after the choice of k groups: by 1 in each of these;
 - people with a value beyond the bounds in a group, for each expression that is summed: likewise;
-- people with rows in more than k groups: by 1 in total.
+- people with all rows of a group left out, by the cap on groups or on all rows: by 1 in total.
 
 Where a price is too small to tell for each group, the first two are counted for all groups together: see `in_total`.
 
@@ -64,8 +64,8 @@ class Watch:
     """What is measured about the rows and values that were left out.
 
     `everybody` counts the people in a group (the rows, where each row is a unit), `cut` those with rows beyond the cap,
-    and `clamped` those with values of an expression beyond its bounds. `beyond` says that the people beyond the cap on
-    groups are counted, in total.
+    and `clamped` those with values of an expression beyond its bounds. `beyond` says that the people are counted, in
+    total, of whom all rows of a group are left out.
     """
 
     share: Fraction

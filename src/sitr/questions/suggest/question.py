@@ -59,7 +59,7 @@ class SuggestionQuestion:
     def _plan(self, way: Way) -> SuggestionPlan:
         part, found = way.bought.share(Fraction(1, len(self.spreads))), []
         for spread in self.spreads:
-            far = spread.distance(self.target.relation)
+            far = spread.distance(self.target.changes)
             found.append(Measurement(spread.name, least_noise(part, l1=far.l1, l2=far.l2), far))
         later = self.later if self.later is not None else way.charged * TIMES
         return SuggestionPlan(tuple(found), way.charged, self.text(), self.target, self.spreads, later)
