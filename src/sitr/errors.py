@@ -33,6 +33,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Self
 from unicodedata import category, east_asian_width
 
 
@@ -108,6 +109,10 @@ def _cells(text: str) -> int:
     return sum(0 if category(sign) in ("Mn", "Me") else 2 if east_asian_width(sign) in "WF" else 1 for sign in text)
 
 
+CAN_BE_ASKED = "This question can be asked:"
+"""What stands before a question that has no obstacle."""
+
+
 class SitrError(Exception):
     """The root of the tree.
 
@@ -119,8 +124,13 @@ class SitrError(Exception):
     >>> str(SitrError(given="The ledger sitr.db is in use by another program.", do="Try again in a moment."))
     'The ledger sitr.db is in use by another program. Try again in a moment.'
 
-    `excerpt` points at the part of a text that is wrong, and is shown below the sentences.
+    `excerpt` points at the part of a text that is wrong, and is shown below the sentences. A question may have several
+    obstacles: then this error is about the first one, `others` are about the rest, and `instead` is a similar question
+    that can be asked, if one was found.
     """
+
+    others: tuple[SitrError, ...] = ()
+    instead: str | None = None
 
     def __init__(self, *, wanted: str = "", given: str, do: str, excerpt: Excerpt | None = None) -> None:
         if not wanted or wanted.endswith("."):
@@ -139,15 +149,30 @@ class SitrError(Exception):
         return super().__str__()
 
     def __str__(self) -> str:
-        return self.message if self.excerpt is None else f"{self.message}\n{self.excerpt}"
+        parts = [self.message if self.excerpt is None else f"{self.message}\n{self.excerpt}", *map(str, self.others)]
+        return "\n".join([*parts, *([] if self.instead is None else [f"{CAN_BE_ASKED}\n{self.instead}"])])
+
+    def among(self, others: Iterable[SitrError], *, instead: str | None = None) -> Self:
+        """The same error, with the other obstacles of the question and a question that can be asked instead."""
+        self.others, self.instead = tuple(others), instead
+        return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild, (type(self), self.wanted, self.given, self.do, self.excerpt))
+        fields = (self.wanted, self.given, self.do, self.excerpt, self.others, self.instead)
+        return (_rebuild, (type(self), *fields))
 
 
-def _rebuild(kind: type[SitrError], wanted: str, given: str, do: str, excerpt: Excerpt | None) -> SitrError:
+def _rebuild(
+    kind: type[SitrError],
+    wanted: str,
+    given: str,
+    do: str,
+    excerpt: Excerpt | None,
+    others: tuple[SitrError, ...] = (),
+    instead: str | None = None,
+) -> SitrError:
     """Pickling calls with positional arguments; ours are keywords."""
-    return kind(wanted=wanted, given=given, do=do, excerpt=excerpt)
+    return kind(wanted=wanted, given=given, do=do, excerpt=excerpt).among(others, instead=instead)
 
 
 class InvalidParameter(SitrError, ValueError):

@@ -57,6 +57,16 @@ QUESTIONS = (
     "JOIN wards ON p.ward = wards.ward WHERE beds > 10 GROUP BY region",
     "SELECT SUM(DATE_DIFF('day', first, DATE '2024-12-31')) AS s "
     "FROM (SELECT id, MIN(day) AS first FROM visits GROUP BY id)",
+    "SELECT ward, COUNT(*) AS n, SUM(cost) AS s FROM visits WHERE id IN (SELECT id FROM visits WHERE cost > 2) "
+    "GROUP BY ward",
+    "SELECT COUNT(*) AS n FROM visits WHERE id NOT IN (SELECT id FROM visits GROUP BY id HAVING COUNT(*) > 2)",
+    "SELECT ward, COUNT(*) AS n FROM visits v WHERE NOT EXISTS (SELECT 1 FROM visits x WHERE x.id = v.id AND x.days > 1"
+    ") AND v.cost < 4 GROUP BY ward",
+    "SELECT ward, COUNT(*) AS n FROM visits WHERE ward IN (SELECT ward FROM wards WHERE beds > 15) GROUP BY ward",
+    "SELECT region, COUNT(*) AS n FROM visits, wards WHERE visits.ward = wards.ward AND days NOT IN "
+    "(SELECT beds FROM wards WHERE region = 'south') GROUP BY region",
+    "SELECT SUM(t) AS s FROM (SELECT id, SUM(cost) AS t FROM visits WHERE ward IN (SELECT ward FROM wards WHERE beds < "
+    "25) GROUP BY id) AS p WHERE id IN (SELECT id FROM visits WHERE days < 3)",
 )
 WEIRD = (None, math.nan, math.inf, -math.inf, -0.0, 1e308, 5e-324, 2.5)
 Rows = list[tuple[Any, ...]]
@@ -153,7 +163,7 @@ def test_joins_and_sub_queries_count_what_sql_counts() -> None:
     with duckdb.connect() as plain:
         plain.register("visits", source.table)
         plain.register("wards", WARDS)
-        for question in QUESTIONS[:2] + QUESTIONS[3:8]:
+        for question in QUESTIONS[:2] + QUESTIONS[3:8] + QUESTIONS[9:]:
             query = bounded(question, table)
             expected = plain.execute(question).fetchall()
             found = backend(ROWS).read(query, salt=1)
@@ -183,6 +193,30 @@ def test_a_row_that_is_a_unit_matches_one_public_row() -> None:
     assert counted <= 1
 
 
+NOBODY: Rows = [(None, "A", 9.0, 1, None), (1, "A", 1.0, 1, None), (1, "B", 1.0, 1, None), (2, "A", 9.0, 1, None)]
+
+
+def test_a_row_without_a_person_decides_about_nobody() -> None:
+    """In plain SQL, a NULL in the list of NOT IN drops the rows of everybody."""
+    question = "SELECT COUNT(*) AS n FROM visits WHERE id NOT IN (SELECT id FROM visits WHERE cost > 5)"
+    query = bounded(question, described(Person("id"), Relation.ADD_REMOVE, 2, 3))
+    with_nobody, without = (backend(rows).read(query, salt=1) for rows in (NOBODY, NOBODY[1:]))
+    assert with_nobody == without
+    assert next(iter(without.values()))[0] == 2
+
+
+class ListsRowsWithoutAPerson(Relations):
+    def _is_one_of(self, base: Any) -> str:
+        return super()._is_one_of(base).replace('"id" IS NOT NULL', "TRUE")
+
+
+def test_a_twin_that_lists_rows_without_a_person_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sitr.backends.relations.Relations", ListsRowsWithoutAPerson)
+    monkeypatch.setattr("sitr.backends.statement.Relations", ListsRowsWithoutAPerson, raising=False)
+    with pytest.raises((AssertionError, StopIteration)):
+        test_a_row_without_a_person_decides_about_nobody()
+
+
 class ForgetsToMatchOnce(Relations):
     def _once(self, base: Any, public: Any) -> str:  # noqa: ARG002
         return str(public.source)
@@ -208,12 +242,22 @@ def test_a_broken_twin_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
             "Several tables",
         ),
         ("SELECT COUNT(*) AS n FROM visits CROSS JOIN wards", "join"),
+        ("SELECT COUNT(*) AS n FROM visits WHERE ward IN (SELECT ward FROM visits WHERE cost > 2)", "only list people"),
+        ("SELECT COUNT(*) AS n FROM visits WHERE id IN (SELECT days FROM visits)", "only list people"),
+        ("SELECT COUNT(*) AS n FROM visits WHERE cost > (SELECT AVG(cost) FROM visits)", "sub-query"),
+        ("SELECT COUNT(*) AS n FROM visits WHERE id IN (SELECT id FROM visits) OR cost > 1", "sub-query"),
         ("SELECT COUNT(*) AS n FROM visits FULL JOIN wards ON visits.ward = wards.ward", "join"),
     ],
 )
 def test_what_mixes_people_is_refused(question: str, reason: str) -> None:
     with pytest.raises(SitrError, match=reason):
         bounded(question, described(Person("id"), Relation.ADD_REMOVE, 2, 3))
+
+
+def test_people_cannot_be_listed_where_a_row_is_a_unit() -> None:
+    with pytest.raises(QuestionError, match="each row is protected by itself"):
+        bounded(QUESTIONS[9], described(Row(), Relation.ADD_REMOVE, None, None))
+    bounded(QUESTIONS[12], described(Row(), Relation.ADD_REMOVE, None, None))  # a public list is no row of a person
 
 
 def test_parts_cannot_be_put_together_where_a_row_is_a_unit() -> None:

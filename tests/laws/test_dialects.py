@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import random
 import re
 import time
 from calendar import monthrange
@@ -28,6 +29,7 @@ from sitr.backends.duckdb_dialect import DUCKDB, DuckDBDialect
 from sitr.dataset.schema import Column, Kind, Quantised
 from sitr.questions.aggregate.expressions.dates import ADDED, TIMES, TRUNCATED, begin
 from sitr.questions.aggregate.expressions.expression import PARTS
+from sitr.questions.aggregate.expressions.patterns import odd
 from tests.laws import walk
 
 Run = Callable[[pa.Table, str], list[tuple[Any, ...]]]
@@ -740,6 +742,43 @@ class TestSubstring:
         last = None if length is None else first - 1 + length
         expected = [None if each is None else each[first - 1 : last] for each in WORDS]
         assert on.column(on.say.substring("v", first, length), pa.array(WORDS)) == expected
+
+
+PATTERNS_IN_PYTHON = [
+    ("a", r"a"), ("^a+$", r"\Aa+\Z"), ("[^a-c ]", r"[^a-c ]"), (r"\d{1,3}", r"[0-9]{1,3}"), (r"\w", r"[0-9A-Za-z_]"),
+    ("(a|مر).*", r"(a|مر)[^\n]*"), (r"\.|\\|\[", r"\.|\\|\["), ("", r""), ("[س-ي]", r"[س-ي]"), ("a{200}", r"a{200}"),
+]  # fmt: skip
+"""Patterns, and the same as Python writes them: `$` is the end of the text, and `\\d` has ten digits."""
+
+
+class TestMatches:
+    @pytest.mark.parametrize(("pattern", "python"), PATTERNS_IN_PYTHON)
+    def test_as_python_matches(self, on: On, pattern: str, python: str) -> None:
+        assert odd(pattern) is None
+        for whole, match in ((False, re.search), (True, re.fullmatch)):
+            expected = [None if each is None else match(python, each) is not None for each in WORDS]
+            assert on.column(on.say.matches("v", pattern, whole=whole), pa.array(WORDS)) == expected
+
+    def test_patterns_that_are_slow_elsewhere(self, on: On) -> None:
+        """A reader that tries all ways would take 2^10,000 steps."""
+        texts = ["a" * 10_000 + "b", "a" * 10_000]
+        found = on.column(on.say.matches("v", "^(a+)+$", whole=False), pa.array(texts))
+        assert found == [False, True]
+
+    @pytest.mark.parametrize("seed", range(20))
+    def test_no_pattern_that_is_admitted_fails(self, on: On, seed: int) -> None:
+        chance = random.Random(seed)
+        for _ in range(100):
+            pattern = "".join(chance.choice("ab.*+?|()[]^$-{}12,\\dws") for _ in range(chance.randint(0, 12)))
+            if odd(pattern) is None:
+                assert len(on.column(on.say.matches("v", pattern, whole=False), pa.array(WORDS))) == len(WORDS)
+
+
+class TestReplaced:
+    @pytest.mark.parametrize(("old", "new"), [("a", ""), ("aa", "b"), ("a", "a"), ("'", "%"), ("مر", "x"), ("\\", "/")])
+    def test_as_python_replaces(self, on: On, old: str, new: str) -> None:
+        expected = [None if each is None else each.replace(old, new) for each in WORDS]
+        assert on.column(on.say.replaced("v", old, new), pa.array(WORDS)) == expected
 
 
 class TestFound:

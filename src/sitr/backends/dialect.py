@@ -55,6 +55,13 @@ class Dialect(Protocol):
     def like(self, expression: str, pattern: str) -> str:
         """Whether text matches a pattern with % and _; every other character, \\ included, stands for itself."""
 
+    def matches(self, expression: str, pattern: str, *, whole: bool) -> str:
+        """Whether a text, or some part of it, matches a pattern of `expressions.patterns`; `.` is any character but a
+        line break. It takes a time that grows with the text and not faster."""
+
+    def replaced(self, expression: str, old: str, new: str) -> str:
+        """The text with one text in place of each occurrence of another, from left to right."""
+
     def same(self, one: str, other: str) -> str:
         """Whether two expressions are equal, where NULL equals NULL."""
 

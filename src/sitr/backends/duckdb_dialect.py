@@ -90,6 +90,14 @@ class DuckDBDialect:
     def like(self, expression: str, pattern: str) -> str:
         return f"{self.text(expression)} LIKE {self.literal(pattern)}"
 
+    def matches(self, expression: str, pattern: str, *, whole: bool) -> str:
+        # DuckDB uses RE2, which reads each character once.
+        function = "regexp_full_match" if whole else "regexp_matches"
+        return f"{function}({expression}, {self.literal(pattern)})"
+
+    def replaced(self, expression: str, old: str, new: str) -> str:
+        return f"replace({expression}, {self.literal(old)}, {self.literal(new)})"
+
     def same(self, one: str, other: str) -> str:
         return f"{one} IS NOT DISTINCT FROM {other}"
 

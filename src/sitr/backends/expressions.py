@@ -193,6 +193,17 @@ def _like(writer: Expressions, typed: Typed) -> str:
     return writer.dialect.like(text, str(pattern.value))
 
 
+def _matches(writer: Expressions, typed: Typed) -> str:
+    value, pattern = typed.parts
+    whole = typed.what == "REGEXP_FULL_MATCH"
+    return writer.dialect.matches(writer.written(value), str(pattern.value), whole=whole)
+
+
+def _replaced(writer: Expressions, typed: Typed) -> str:
+    value, old, new = typed.parts
+    return writer.dialect.replaced(writer.written(value), str(old.value), str(new.value))
+
+
 def _is_null(writer: Expressions, typed: Typed) -> str:
     (part,) = typed.parts
     return f"{writer.quoted(part.column)} IS NULL" if part.column is not None else f"({writer.written(part)}) IS NULL"
@@ -218,6 +229,8 @@ _WRITTEN: dict[str, Callable[[Expressions, Typed], str]] = {
     "IN": Expressions.one_of,
     "LIKE": _like,
     "ILIKE": _like,
+    **dict.fromkeys(("REGEXP_MATCHES", "REGEXP_FULL_MATCH"), _matches),
+    "REPLACE": _replaced,
     "CLAMP": Expressions.clamped,
     "CASE": Expressions.cases,
     "CAST": Expressions.cast,

@@ -20,6 +20,8 @@ from sitr.questions.aggregate.term import granules_of
 from sitr.questions.aggregate.view import (
     Base,
     Joined,
+    Matching,
+    OfPeople,
     Paired,
     PerPerson,
     PersonNumber,
@@ -64,6 +66,8 @@ class Relations:
                 return self._per_person(base, needed)
             case Joined():
                 return self._joined(base, needed)
+            case Matching() | OfPeople():
+                return self._chosen(base, needed)
             case Paired():
                 return self._paired(base, needed)
             case Together(views):
@@ -154,6 +158,42 @@ class Relations:
         )
         kept = {name: self._type(typed, types) for name, typed in left}
         return Rows(source, self._with_unit({**kept, **{name: types[name] for name in right}}, view, inner))
+
+    def _chosen(self, base: Matching | OfPeople, needed: set[str]) -> Rows:
+        """The rows that a condition on other rows keeps; their values stay as they are."""
+        view = base.view
+        named = {name: each.typed for name, each in zip(internals(view), view.columns, strict=True)}
+        kept = [(name, typed) for name, typed in named.items() if name in needed and name != _unit(view)]
+        compared = used(base.by) if isinstance(base, Matching) else set[str]()
+        matched = used(base.on) - set(dict(base.columns)) if isinstance(base, Matching) else set[str]()
+        rows, write = self._inside(view, set().union(compared, matched, *(used(typed) for _, typed in kept)))
+        columns = [*self._person(view), *(f"{write.raw(typed)} AS {self._name(name)}" for name, typed in kept)]
+        conditions = [f"({write.written(view.where)})"] if view.where is not None else []
+        conditions.append(self._matches(base, rows.types) if isinstance(base, Matching) else self._is_one_of(base))
+        types = {
+            name: rows.types.get(typed.column.name, "")
+            if typed.column is not None
+            else self.dialect.type_of(typed.kind)
+            for name, typed in kept
+        }
+        source = f"(SELECT {', '.join(columns) or '1 AS one'} FROM {rows.source} WHERE {' AND '.join(conditions)})"
+        return Rows(source, self._with_unit(types, view, rows))
+
+    def _is_one_of(self, base: OfPeople) -> str:
+        """The sub-query has no NULL, which would make NOT IN drop everybody's rows."""
+        (person,) = self._person(base.view)
+        rows, write = self._inside(base.people, set())
+        where = f" AND ({write.written(base.people.where)})" if base.people.where is not None else ""
+        people = f"SELECT {person} FROM {rows.source} WHERE {person} IS NOT NULL{where}"
+        return f"{person} {'NOT IN' if base.outside else 'IN'} ({people})"
+
+    def _matches(self, base: Matching, types: Types) -> str:
+        here, public = dict(base.columns), self.public[base.table]
+        right = {name: there for name, there in here.items() if name in used(base.on)}
+        write = Expressions(self.dialect, {**types, **{at: public.types.get(there, "") for at, there in right.items()}})
+        listed = ", ".join(f"{self._name(there)} AS {self._name(name)}" for name, there in right.items())
+        exists = f"EXISTS (SELECT 1 FROM (SELECT {listed} FROM {public.source}) WHERE {write.written(base.on)})"
+        return f"(NOT {exists} AND {write.present(base.by)})" if base.outside else exists
 
     def _paired(self, base: Paired, needed: set[str]) -> Rows:
         wanted = needed | (used(base.on) if base.on is not None else set())

@@ -156,7 +156,9 @@ def question(
             asked = limits.divided(limits.asked(opened, sql), wanted.rows)
     except DescriptionError as error:  # a SUM without bounds
         do = f"{error.do.removesuffix('.')} (sitr protect … --bounds COLUMN=LOW:HIGH)."
-        raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt) from None
+        raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt).among(
+            error.others, instead=error.instead
+        ) from None
     return asked, wanted.paid(asked, price)
 
 

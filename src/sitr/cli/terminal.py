@@ -21,7 +21,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from sitr.cli.options import listed
 from sitr.cli.values import read_lightly
-from sitr.errors import BadUsage, FileError, InvalidUse, SitrError, printable
+from sitr.errors import CAN_BE_ASKED, BadUsage, FileError, InvalidUse, SitrError, printable
 from sitr.language import Digits, Language, choice, preferred, preferred_digits, speaking
 from sitr.report.words.messages import error_text, said
 
@@ -219,18 +219,27 @@ def _noted() -> Iterator[None]:
 def _reported(error: SitrError, *, as_json: bool) -> typer.Exit:
     """Print an error, and return the exit that ends the command."""
     if as_json:
-        fields = {"wanted": error.wanted, "given": error.given, "do": error.do}
-        place = None if error.excerpt is None else asdict(error.excerpt)
-        say_json({"error": type(error).__name__, **fields, "excerpt": place}, stderr=True)
+        others = [_fields(other) for other in error.others]
+        say_json({**_fields(error), "others": others, "instead": error.instead}, stderr=True)
     else:
         # Without rich, which takes longer to import than most errors to find, but in colour where rich would use it.
         color = False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
-        lines = [f"{_red(said('error:'))} {printable(error_text(error))}"]
-        if error.excerpt is not None:
-            text, carets = error.excerpt.drawn(head=said(f"line {error.excerpt.line}:"))
-            lines += [text, _red(carets)]
+        lines: list[str] = []
+        for each in (error, *error.others):
+            lines.append(f"{_red(said('error:'))} {printable(error_text(each))}")
+            if each.excerpt is not None:
+                text, carets = each.excerpt.drawn(head=said(f"line {each.excerpt.line}:"))
+                lines += [text, _red(carets)]
+        if error.instead is not None:
+            lines += [said(CAN_BE_ASKED), printable(error.instead)]
         typer.echo("\n".join(lines), err=True, color=color)
     return typer.Exit(2 if isinstance(error, _BAD_INPUT) else 1)
+
+
+def _fields(error: SitrError) -> dict[str, object]:
+    """An error as JSON."""
+    fields = {"wanted": error.wanted, "given": error.given, "do": error.do}
+    return {"error": type(error).__name__, **fields, "excerpt": asdict(error.excerpt) if error.excerpt else None}
 
 
 def _red(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 from rich.text import Text
 from rich.tree import Tree
@@ -27,7 +27,7 @@ from sitr.questions.aggregate.quantity import Quantity
 from sitr.questions.aggregate.sources import from_text
 from sitr.questions.aggregate.stability import stability
 from sitr.questions.aggregate.term import Term
-from sitr.questions.aggregate.view import Base, Joined, Paired, PerPerson, TableRows
+from sitr.questions.aggregate.view import Base, Joined, Matching, OfPeople, Paired, PerPerson, TableRows
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import CONFIDENCE, at_most, percent, visible
 from sitr.report.words.measured import ends
@@ -52,7 +52,7 @@ class Explained:
     def branches(self, words: Words | None = None) -> Branch:
         """The whole tree in one language."""
         words, query = in_words(words), self.query
-        below = (
+        below: tuple[Branch, ...] = (
             Branch(words.label("read"), tuple(_read(query, words))),
             Branch(words.label("bounded"), tuple(_bounded(query, words))),
             Branch(words.label("measured"), tuple(self._measured(words))),
@@ -174,7 +174,7 @@ def drawn(branch: Branch) -> Tree:
 
 
 def _kept(plan: AggregatePlan) -> Kept:
-    return cast("Kept", plan.price)
+    return plan.price
 
 
 def _read(query: BoundedQuery, words: Words) -> Iterator[Branch]:
@@ -194,6 +194,11 @@ def _source(base: Base, words: Words) -> Iterator[Branch]:
             )
         case Joined(view, table, on=on, outer=outer):
             yield Branch(say.joined(table, on.text, outer), tuple(_view(view.rows, view.where, words)))
+        case Matching(view, table, _, on, _, _, outside):
+            yield Branch(say.matching(table, on.text, outside), tuple(_view(view.rows, view.where, words)))
+        case OfPeople(view, people, outside):
+            below = tuple(branch for each in (view, people) for branch in _view(each.rows, each.where, words))
+            yield Branch(say.of_people(outside), below)
         case Paired(view, other, name, spoken=spoken, outer=outer, most=most):
             sides = tuple(branch for each in (view, other) for branch in _view(each.rows, each.where, words))
             yield Branch(words.joins.explained(name, spelled(spoken), most, outer), sides)

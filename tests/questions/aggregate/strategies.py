@@ -17,11 +17,25 @@ import pyarrow as pa
 from sitr.dataset.schema import Kind, Table, describe
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Unit
-from sitr.questions.aggregate.expressions.expression import COMPARISONS, PARTS, Call, Expression, Literal, Name
+from sitr.questions.aggregate.expressions.expression import (
+    COMPARISONS,
+    PARTS,
+    Aggregated,
+    Call,
+    Expression,
+    Literal,
+    Name,
+)
+from sitr.questions.aggregate.functions.combined import Combined
 from sitr.questions.aggregate.functions.count import Count
+from sitr.questions.aggregate.functions.count_if import CountIf
 from sitr.questions.aggregate.functions.function import Aggregate
+from sitr.questions.aggregate.functions.mean import Mean
+from sitr.questions.aggregate.functions.operators import Filtered, IntervalEnd
+from sitr.questions.aggregate.functions.person_sum import PersonSum
 from sitr.questions.aggregate.functions.sum import Sum
 from sitr.questions.aggregate.nodes import Named, NamedKey, Query
+from sitr.questions.aggregate.sources import Among, PersonCall, Select, Selected, Source
 
 INTEGER, REAL, TEXT, BOOLEAN, DATE, TIMESTAMP = (
     Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP,
@@ -129,6 +143,8 @@ LITERALS: dict[Kind, tuple[Any, ...]] = {
     DATE: (FIRST, LAST, date(2024, 2, 29), date.min, date.max),
     TIMESTAMP: (BEGIN, END, datetime.fromisoformat("2024-02-29T12:30:15.5")),
 }
+PATTERNS = ("a", "^$", "[^a-c ]+", "(a|B).*", "\\d{1,3}", "^\\w+\\s?", "[س-ي]", "a{2,9}$")
+"""Regular expressions; a few texts match each of them."""
 _DAY_PARTS = ("year", "quarter", "month", "week", "day")
 _TIMES = ("hour", "minute", "second")
 
@@ -263,6 +279,7 @@ CALLS: dict[Kind, list[Choice]] = {
         _call("SUBSTR", _of(TEXT), _whole(1, 4)),
         *(_call(function, _of(TEXT), _whole(0, 4)) for function in ("LEFT", "RIGHT")),
         _call("||", _of(TEXT), _of(TEXT)),
+        _call("REPLACE", _of(TEXT), _word("a", "B c", "_"), _word("", "x")),
         _call("CAST", _of(INTEGER, BOOLEAN, DATE, TEXT), _word("VARCHAR")),
         *_chosen(TEXT),
     ],
@@ -274,6 +291,7 @@ CALLS: dict[Kind, list[Choice]] = {
         _listed,
         *(_call(function, _of(TEXT), lambda at: at.literal(TEXT)) for function in ("LIKE", "ILIKE")),
         *(_call(function, _of(TEXT), _of(TEXT)) for function in ("STARTS_WITH", "ENDS_WITH", "CONTAINS")),
+        *(_call(function, _of(TEXT), _word(*PATTERNS)) for function in ("REGEXP_MATCHES", "REGEXP_FULL_MATCH")),
         _call("CAST", _of(TEXT), _word("BOOLEAN")),
         *_chosen(BOOLEAN),
     ],
@@ -315,8 +333,31 @@ def aggregate(chance: random.Random, depth: int = 2) -> Aggregate:
         lambda: Sum(at.one(INTEGER, REAL)),
         lambda: Sum(Call("CLAMP", (at.one(INTEGER, REAL), Literal(-3), Literal(7)))),
         lambda: Sum(Name(chance.choice(["x", "n"]))),
+        lambda: Count(at.computed(*GROUPED), distinct=True),
+        lambda: CountIf(at.one(BOOLEAN)),
+        lambda: Mean(Name(chance.choice(["x", "n"]))),
+        lambda: Filtered(chance.choice([Count(), Sum(Name("x")), Count(Name("id"), distinct=True)]), at.one(BOOLEAN)),
+        lambda: PersonSum(Name("n"), Literal(-2), Literal(9)),
+        lambda: Combined(Call("/", (Aggregated(Sum(Name("x"))), Aggregated(Count())))),
+        lambda: Combined(_choice(Aggregated(Filtered(Count(), at.one(BOOLEAN))))),
+        lambda: IntervalEnd(chance.choice([Count(), Mean(Name("x"))]), upper=chance.random() < 0.5),
     ]
     return chance.choice(choices)()
+
+
+def _choice(of: Aggregated) -> Expression:
+    """CASE WHEN n > 2 THEN n ELSE -1 END."""
+    return Call("CASE", (Call(">", (of, Literal(2))), of, Literal(-1)))
+
+
+def source(chance: random.Random, at: Writer) -> Source:
+    """The table, or rows of people that a sub-query lists, or one row for each person."""
+    where = at.one(BOOLEAN) if chance.random() < 0.5 else None
+    listed = Select("visits", (Selected("id", Name("id")),), where)
+    often = Select("visits", (Selected("id", Name("id")), Selected("many", PersonCall("COUNT"))), where, (Name("id"),))
+    frequent = Select(often, (Selected("id", Name("id")),), Call(">", (Name("many"), Literal(1))))
+    people = chance.choice([listed, frequent])
+    return chance.choice(["visits", "visits", "visits", Among("visits", Name("id"), people, chance.random() < 0.5)])
 
 
 def query(chance: random.Random, depth: int = 2) -> Query:
@@ -325,7 +366,7 @@ def query(chance: random.Random, depth: int = 2) -> Query:
     columns = [aggregate(chance, depth) for _ in range(chance.randint(1, 3))]
     keys = dict.fromkeys(at.one(*GROUPED) for _ in range(chance.choice([0, 1, 1, 1, 2])))
     return Query(
-        "visits",
+        source(chance, at),
         tuple(Named(f"column_{place}", each) for place, each in enumerate(columns)),
         tuple(NamedKey(f"key_{place}", each) for place, each in enumerate(keys)),
         at.one(BOOLEAN) if chance.random() < 0.5 else None,

@@ -24,7 +24,7 @@ from sitr.questions.aggregate.nodes import Named, Query, text
 from sitr.questions.aggregate.sql import parse
 from sitr.questions.aggregate.term import Term
 from sitr.questions.aggregate.view import DEEPEST
-from tests.oracles.expressions import compare, is_null, keys, like, negated, one_of
+from tests.oracles.expressions import compare, is_null, like, negated, one_of
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
 
@@ -125,7 +125,7 @@ def test_names_of_the_answer_and_of_its_intervals_are_different(ask, sql):
 
 def test_a_question_wants_an_aggregate(visits):
     with pytest.raises(QuestionError, match="no aggregate"):
-        bound(Query("visits", (), keys("ward")), visits())
+        bound(Query("visits", ()), visits())
 
 
 # Aggregates and keys

@@ -17,6 +17,7 @@ from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.quantity import Bar, Distinct, Quantity, Rank
 from sitr.questions.aggregate.term import Term
+from sitr.questions.aggregate.view import TableRows
 from tests.questions.aggregate import strategies
 
 TABLE = strategies.table()
@@ -31,6 +32,10 @@ CORPUS = (
     "SELECT COUNT(*) FILTER (WHERE n > 1), AVG(x), MEDIAN(x) FROM visits HAVING COUNT(*) > 5 ORDER BY 1 LIMIT 3",
     "WITH a AS (SELECT id, SUM(x) AS total FROM visits GROUP BY id) SELECT COUNT(*) FROM a JOIN visits USING (id)",
     "SELECT w, SUM(x) OVER (PARTITION BY id ORDER BY d) FROM visits UNION ALL SELECT t, 1 FROM visits",
+    "SELECT w, MAX(x) - MIN(x), DP_INTERVAL_LOW(k), COUNT(*) AS k FROM visits WHERE id IN (SELECT id FROM visits WHERE "
+    "ok GROUP BY id HAVING COUNT(*) > 1) AND NOT EXISTS (SELECT 1 FROM visits v WHERE v.id = visits.id AND v.n > 9) "
+    "GROUP BY ALL",
+    "SELECT DISTINCT t, CASE WHEN REGEXP_MATCHES(w, '^[a-z]+$') THEN REPLACE(t, 'ab', 'c') END FROM main.visits",
     "SELECT POWER(n, 2), SUM(LN(EXP(x))), SUBSTR(w, 2, 3), DATE_DIFF('day', d, e) FROM visits GROUP BY 1, 3, 4",
 )
 SOUP = (
@@ -214,7 +219,9 @@ def outcome(seed: int) -> str:
     for term in query.terms:
         low, high = reach(term)
         assert -(2**54) <= low <= high <= 2**54, sql
-    assert asked(text(query.query), TABLE) == query, sql
+    again = asked(text(query.query), TABLE)
+    assert text(again.query) == text(query.query), sql
+    assert again == query or not isinstance(query.view.rows, TableRows), sql  # other views keep the names of tables
     return "admitted"
 
 

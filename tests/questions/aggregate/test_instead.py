@@ -26,7 +26,7 @@ def advice(sql: str) -> str:
         ("SELECT COUNT(*) FROM a GROUP BY my_function(x)", "Use arithmetic, CASE, CAST"),
         ("SELECT COUNT(*) FROM a WHERE x::INTERVAL = 1", "Cast to one of INTEGER, DOUBLE,"),
         ("SELECT COUNT(*) FROM a WHERE ward IN (Cardiology)", "single quotes: 'Cardiology'"),
-        ("SELECT COUNT(*) FROM a CROSS JOIN b", "joined with public tables"),
+        ("SELECT COUNT(*) FROM a CROSS JOIN b", "Add ON and what the tables have in common."),
         ("SELECT STRING_AGG(x) FROM a", "histogram of x"),
         ("SELECT x, COUNT(*) FROM a", "Add GROUP BY x."),
         ("SELECT COUNT(*) FROM a AS t(x)", "Write for example SELECT"),

@@ -12,7 +12,7 @@ from sitr.questions.aggregate.expressions.expression import Aggregated, Expressi
 from sitr.questions.aggregate.functions.combined import Combined
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.function import Aggregate, Arguments
-from sitr.questions.aggregate.functions.operators import Filtered
+from sitr.questions.aggregate.functions.operators import Filtered, IntervalEnd
 from sitr.questions.aggregate.functions.quantile import Median, Quantile
 from sitr.questions.aggregate.functions.registry import function_of
 from sitr.questions.aggregate.places import copied
@@ -62,7 +62,27 @@ def _outermost(item: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _is_aggregate(item: exp.Expr) -> bool:
-    return isinstance(item, exp.AggFunc | exp.WithinGroup) or _function(item) == "WITH_INTERVAL" or _known(item)
+    return isinstance(item, exp.AggFunc | exp.WithinGroup) or _function(item) in _WRAPPERS or _known(item)
+
+
+_ENDS = ("DP_INTERVAL_LOW", "DP_INTERVAL_HIGH")
+_WRAPPERS = ("WITH_INTERVAL", *_ENDS)
+"""Functions of aggregates."""
+
+
+def name_ends(select: exp.Select) -> None:
+    """DP_INTERVAL_LOW(n) is about the selected column n, as in Snowflake."""
+    columns = {item.alias.lower(): item.this for item in select.expressions if isinstance(item, exp.Alias)}
+    for call in [call for call in select.find_all(exp.Anonymous) if _function(call) in _ENDS]:
+        for name in call.expressions:
+            bare = (isinstance(name, exp.Column) and not name.table) or (
+                isinstance(name, exp.Literal) and name.is_string
+            )
+            of = columns.get(name.name.lower()) if bare else None
+            if of is not None and holds_aggregate(of):
+                found = copied(of)
+                found.meta.clear()
+                name.replace(found)
 
 
 def _known(item: exp.Expr) -> bool:
@@ -80,6 +100,8 @@ def _called(item: exp.Expr) -> Aggregate:
     if _function(item) == "WITH_INTERVAL" and len(item.expressions) == 1:
         inner = aggregate_of(item.expressions[0])  # only quantiles have no interval without asking for it
         return replace(inner, interval=True) if isinstance(inner, Median | Quantile) else inner
+    if _function(item) in _ENDS and len(item.expressions) == 1:
+        return IntervalEnd(aggregate_of(item.expressions[0]), upper=_function(item) == _ENDS[1])
     call = item.this if isinstance(item, exp.WithinGroup) else item
     if isinstance(call, exp.Func) and (function := function_of(_function(call))):
         arguments = _arguments(call)

@@ -8,50 +8,48 @@ from functools import partial
 from sqlglot import exp
 
 from sitr.dataset.schema import Table
-from sitr.errors import SitrError, UnknownName
+from sitr.errors import SitrError
 from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
 from sitr.questions.aggregate.bind import BoundedQuery, bound, grouped
-from sitr.questions.aggregate.expressions.expression import Name
-from sitr.questions.aggregate.from_clause import read_from
-from sitr.questions.aggregate.instead import dashed
+from sitr.questions.aggregate.equivalent import equivalent
+from sitr.questions.aggregate.from_clause import read_rows
 from sitr.questions.aggregate.nodes import NamedKey
+from sitr.questions.aggregate.obstacles import explained, obstacles
 from sitr.questions.aggregate.places import place
 from sitr.questions.aggregate.reader import expression
 from sitr.questions.aggregate.relations import Catalog, view_of
-from sitr.questions.aggregate.spelling import identifier, literal
 from sitr.questions.aggregate.sql import parse, single_select
 from sitr.questions.aggregate.view import View
 
 
 def asked(sql: str, table: Table, *, catalog: Catalog | None = None) -> BoundedQuery:
     """The question, bounded. Without a mistake, the places of its parts are never looked for."""
-    query = parse(sql)
+    known = catalog or Catalog(table)
     try:
-        return bound(query, table, catalog=catalog)
+        return bound(parse(sql), table, catalog=known)
     except SitrError as error:
-        culprit, view = _culprit(single_select(sql), catalog or Catalog(table), error)
-        better = _explained(error, culprit, view)
-        better.excerpt = place(culprit)
-        raise better from None
+        first = error if error.excerpt is not None else pointed(error, sql, known)
+        raise first.among(_others(first, sql, known), instead=equivalent(sql, known)) from None
 
 
-def _explained(error: SitrError, culprit: exp.Expr | None, view: View | None) -> SitrError:
-    """The error, with other advice where a name is probably not meant as the name of a column."""
-    if view is None or not isinstance(error, UnknownName) or not isinstance(culprit, exp.Column) or culprit.table:
+def pointed(error: SitrError, sql: str, catalog: Catalog) -> SitrError:
+    """The same error, with the place of the part that it is about."""
+    try:
+        culprit, view = _culprit(single_select(sql), catalog, error)
+    except SitrError:  # the text cannot be read, and that is the error
         return error
-    difference = culprit.parent
-    while isinstance(difference, exp.Sub):
-        name = dashed(difference)
-        if name is not None and view.find(Name(name)):
-            do = f"If {name} is the name of a column, write it in double quotes: {identifier(name)}."
-            return UnknownName(given=error.given, do=do)
-        difference = difference.parent
-    compared = isinstance(culprit.parent, exp.EQ | exp.NEQ | exp.In) and culprit is culprit.parent.args.get(
-        "expression"
-    )
-    if compared and not error.do.startswith("Did you mean"):
-        return UnknownName(given=error.given, do=f"Write text in single quotes: {literal(culprit.name)}.")
-    return error
+    better = explained(error, culprit, view)
+    better.excerpt = place(culprit)
+    return better
+
+
+def _others(first: SitrError, sql: str, catalog: Catalog) -> list[SitrError]:
+    """All obstacles but the first one, which is known already."""
+    try:
+        found = obstacles(single_select(sql), catalog)
+    except Exception:  # noqa: BLE001 (odd texts break the parser in many ways; the first obstacle is known)
+        return []
+    return [each for each in found if each.given != first.given]
 
 
 def _culprit(tree: exp.Select, catalog: Catalog, error: SitrError) -> tuple[exp.Expr | None, View | None]:
@@ -64,8 +62,11 @@ def _culprit(tree: exp.Select, catalog: Catalog, error: SitrError) -> tuple[exp.
             return table, None
     for select in reversed(list(tree.find_all(exp.Select))):
         try:
-            view = view_of(read_from(select), catalog)
-        except SitrError:
+            view = view_of(read_rows(select)[0], catalog)
+        except SitrError as wrong:
+            if wrong.message == error.message and select.args.get("from_") is not None:
+                joins = select.args.get("joins")
+                return (joins[-1] if joins else select.args["from_"]).this, None
             continue
         for part, check in _checks(select, view):
             if _fails(error, check):

@@ -55,7 +55,20 @@ def rewritten(sql: str) -> tuple[str, Options | None]:
         if tokens[place].token_type is TokenType.SELECT and _texts(mode) in [("WITH", each) for each in _MODES]:
             end, found = _options(tokens, place + 3, sql)
             sql = sql[: mode[0].start].rstrip() + " " + sql[end:].lstrip()
-    return _functions(sql), found
+    return _functions(_top(sql)), found
+
+
+def _top(sql: str) -> str:
+    """SELECT TOP 5 … is SELECT … LIMIT 5, as SQL Server and Snowflake write it.
+
+    >>> _top("SELECT TOP 5 ward, COUNT(*) FROM visits GROUP BY ward;")
+    'SELECT ward, COUNT(*) FROM visits GROUP BY ward LIMIT 5'
+    """
+    tokens = DuckDB().tokenize(sql)
+    if _texts(tokens[:2]) != ("SELECT", "TOP") or tokens[2:3] == [] or tokens[2].token_type is not TokenType.NUMBER:
+        return sql
+    rest = sql[tokens[2].end + 1 :].strip().rstrip(";").rstrip()
+    return f"{tokens[0].text} {rest} LIMIT {tokens[2].text}"
 
 
 def _texts(tokens: Sequence[Token]) -> tuple[str, ...]:

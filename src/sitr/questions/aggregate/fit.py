@@ -41,6 +41,8 @@ END = 1 - Fraction(5, 100) / 3
 def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
     """The plan with the least error at this price, divided as `shares` says."""
     paid = affordable(price)
+    if not query.shown_terms:
+        return _keys_alone(query, paid)
     if query.known or getattr(paid, "delta", 0) == 0:
         refuse_unknown_keys(query, paid)
         plans = [plan for way in ways(paid) for plan in _plans(query, way)]
@@ -50,6 +52,19 @@ def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
         assert isinstance(paid, ApproximateZeroConcentratedDP)  # no other price has a δ
         plans = _outside_an_event(query, paid)
     return useful(plans[0] if len(plans) == 1 else min(plans, key=total_error))
+
+
+def _keys_alone(query: BoundedQuery, price: Promise) -> AggregatePlan:
+    """Only the keys are chosen, for the whole price."""
+    if getattr(price, "delta", 0) == 0:
+        refuse_unknown_keys(query, price)
+    far, spelled = people(query), text(query.query)
+    if isinstance(price, ApproximateDP):
+        keys: KeyThreshold = selection(query, price)
+    else:
+        assert isinstance(price, ApproximateZeroConcentratedDP)  # no other price has a δ
+        keys = GaussianThreshold.fitting(price, sensitivity=far.l2, groups=query.max_groups)
+    return AggregatePlan((Measurement(KEYS, keys, far),), price, spelled, query)
 
 
 def useful(plan: AggregatePlan) -> AggregatePlan:
@@ -89,20 +104,21 @@ def measured(query: BoundedQuery, way: Way, parts: Shares, threshold: KeyThresho
 
     What is left out is measured in each group, or over all groups if that says more.
     """
-    found = [_measurement(query, terms, way.bought.share(parts[terms])) for terms in query.measured]
+    families, watch = query.measured, query.watch
+    found = [_measurement(query, terms, way.bought.share(parts[terms])) for terms in families]
     keys = () if threshold is None else (Measurement(KEYS, threshold, people(query)),)
     beyond: tuple[Measurement, ...] = ()
-    if query.watch is not None and query.watch.beyond:
+    if watch is not None and watch.beyond:
         one = bounded(low=0, high=1, groups=1, cells=1, relation=query.changes)
         noise = least_noise(way.bought.share(parts[()]), l1=one.l1, l2=one.l2)
         beyond = (Measurement(BEYOND, noise.alone(), one),)
-    plan = AggregatePlan((*found, *keys, *beyond), way.charged, text(query.query), query)
-    if not says_nothing(plan):
-        return plan
-    for place, (term, *_) in enumerate(query.measured):
-        if term not in query.shown_terms and isinstance(term, Term):
-            found[place] = measured_in_total(query, term, way.bought.share(parts[(term,)]))
-    return replace(plan, measurements=(*found, *keys, *beyond))
+    by_term = {term: each for terms, each in zip(families, found, strict=True) for term in terms}
+    if watch is not None and says_nothing(query, watch, by_term):
+        shown = query.shown_terms
+        for place, (term, *_) in enumerate(families):
+            if term not in shown and isinstance(term, Term):
+                found[place] = measured_in_total(query, term, way.bought.share(parts[(term,)]))
+    return AggregatePlan((*found, *keys, *beyond), way.charged, text(query.query), query)
 
 
 def _plans(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) -> list[AggregatePlan]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 from sitr.dataset.literals import shown
 from sitr.errors import InvalidUse, QuestionError
 from sitr.namespace import Later
-from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Expression, Literal, Name, spelled
+from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, spelled
+from sitr.questions.aggregate.frame_parts import Moments, Texts, plain, value_or_expression
 from sitr.questions.aggregate.spelling import Value
 
 if TYPE_CHECKING:
@@ -136,6 +137,38 @@ class Expr:
         """Values beyond these public numbers count as the nearest of them."""
         return self._call("CLAMP", lower, upper)
 
+    def sign(self) -> Expr:
+        """−1, 0 or 1."""
+        return self._call("SIGN")
+
+    def sqrt(self) -> Expr:
+        """The square root; NULL of a negative number."""
+        return self._call("SQRT")
+
+    def log(self) -> Expr:
+        """The natural logarithm; NULL of numbers that have none."""
+        return self._call("LN")
+
+    def log10(self) -> Expr:
+        """The decimal logarithm."""
+        return self._call("LOG10")
+
+    def exp(self) -> Expr:
+        """e to this power."""
+        return self._call("EXP")
+
+    def least(self, *others: object) -> Expr:
+        """The smallest of this number and others; NULLs are skipped."""
+        return self._call("LEAST", *others)
+
+    def greatest(self, *others: object) -> Expr:
+        """The largest of this number and others; NULLs are skipped."""
+        return self._call("GREATEST", *others)
+
+    def null_if(self, value: object) -> Expr:
+        """NULL where it equals this value."""
+        return self._call("NULLIF", value)
+
     def fill_null(self, value: object) -> Expr:
         """This value where there is none."""
         return self._call("COALESCE", value)
@@ -170,104 +203,25 @@ class Expr:
                 given=shown(values),
                 do="Write is_in([…]), even for one value.",
             )
-        return Expr(Call("IN", (self.expression, *(Literal(_plain(value)) for value in values))))
+        return Expr(Call("IN", (self.expression, *(Literal(plain(value)) for value in values))))
 
     def like(self, pattern: Text) -> Expr:
         """The text matches a pattern with % and _."""
         return self._call("LIKE", pattern)
 
+    def ilike(self, pattern: Text) -> Expr:
+        """The same, whatever the case of the letters."""
+        return self._call("ILIKE", pattern)
+
     def is_null(self) -> Expr:
         """There is no value."""
         return self._call("IS NULL")
 
+    def _made(self, call: Call) -> Expr:
+        return Expr(call)
+
     def _call(self, function: Text, *others: object) -> Expr:
         return Expr(Call(function, (self.expression, *map(value_or_expression, others))))
-
-
-@dataclass(frozen=True, slots=True)
-class Texts:
-    """Functions of text: `column("ward").str.to_lowercase()`."""
-
-    of: Expr
-
-    def to_lowercase(self) -> Expr:
-        return self.of._call("LOWER")
-
-    def to_uppercase(self) -> Expr:
-        return self.of._call("UPPER")
-
-    def strip_chars(self) -> Expr:
-        """Without spaces at both ends."""
-        return self.of._call("TRIM")
-
-    def len_chars(self) -> Expr:
-        """The number of characters."""
-        return self.of._call("LENGTH")
-
-    def slice(self, offset: int, length: int | None = None) -> Expr:
-        """Characters from a place, counted from 0."""
-        return self.of._call("SUBSTR", offset + 1, *([] if length is None else [length]))
-
-    def starts_with(self, prefix: str) -> Expr:
-        return self.of._call("STARTS_WITH", prefix)
-
-    def ends_with(self, suffix: str) -> Expr:
-        return self.of._call("ENDS_WITH", suffix)
-
-    def contains(self, text: str) -> Expr:
-        """Whether it contains this text, letter by letter."""
-        return self.of._call("CONTAINS", text)
-
-
-@dataclass(frozen=True, slots=True)
-class Moments:
-    """Functions of dates and times: `column("admitted").dt.month()`."""
-
-    of: Expr
-
-    def year(self) -> Expr:
-        return self._part("year")
-
-    def quarter(self) -> Expr:
-        return self._part("quarter")
-
-    def month(self) -> Expr:
-        return self._part("month")
-
-    def week(self) -> Expr:
-        """The week of ISO 8601."""
-        return self._part("week")
-
-    def day(self) -> Expr:
-        return self._part("day")
-
-    def weekday(self) -> Expr:
-        """From 1 for Monday to 7 for Sunday."""
-        return self._part("isodow")
-
-    def ordinal_day(self) -> Expr:
-        """The day of the year."""
-        return self._part("doy")
-
-    def hour(self) -> Expr:
-        return self._part("hour")
-
-    def minute(self) -> Expr:
-        return self._part("minute")
-
-    def second(self) -> Expr:
-        return self._part("second")
-
-    def truncate(self, part: str) -> Expr:
-        """The beginning of the "year", "quarter", "month", "week", "day", "hour", "minute" or "second"."""
-        return Expr(Call("DATE_TRUNC", (Literal(part), self.of.expression)))
-
-    def offset_by(self, count: int, part: str) -> Expr:
-        """Later by this many "day", "month", …; a negative number is earlier."""
-        return self.of._call("DATE_ADD", count, part)
-
-    def _part(self, name: str) -> Expr:
-        return Expr(Call("EXTRACT", (Literal(name), self.of.expression)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,14 +276,3 @@ def operand(of: Operand) -> Expression:
         given=shown(of),
         do='Write for example sum("cost") or sum(sitr.column("cost") / 100).',
     )
-
-
-def value_or_expression(value: object) -> Expression:
-    """The expression; anything else is a literal."""
-    found = getattr(value, "expression", None)  # of an `Expr`, or of an aggregate
-    return found if isinstance(found, Name | Literal | Call | Aggregated) else Literal(_plain(value))
-
-
-def _plain(value: object) -> Value:
-    """A NumPy scalar as a plain Python value. Its type is checked later, where the column is known."""
-    return cast("Value", value.item() if isinstance(value, np.generic) else value)

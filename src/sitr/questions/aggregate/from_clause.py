@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from sqlglot import exp
 
 from sitr.errors import ForbiddenConstruct, QuestionError
+from sitr.questions.aggregate.conditions_sql import chosen_rows, give_conditions
 from sitr.questions.aggregate.expressions.expression import Expression, Name
-from sitr.questions.aggregate.places import place
+from sitr.questions.aggregate.places import copied, place
 from sitr.questions.aggregate.reader import expression
 from sitr.questions.aggregate.refusals import forbidden, refuse_other_parts
 from sitr.questions.aggregate.relations import PERSON_FUNCTIONS
-from sitr.questions.aggregate.sources import Aliased, Join, PersonCall, Select, Selected, Source, UnionAll
+from sitr.questions.aggregate.sources import Aliased, Among, Join, PersonCall, Select, Selected, Source, UnionAll
 
 Named = Mapping[str, Source]
 """The sub-queries that WITH names, in lower case."""
 
 
-def read_from(select: exp.Select, outer: Named | None = None) -> Source:
-    """What the rows of a SELECT come from."""
+PARTS = ("expressions", "from_", "joins", "where", "group", "having", "with_", "distinct")
+"""The parts that a sub-query can have."""
+
+
+def read_rows(select: exp.Select, outer: Named | None = None) -> tuple[Source, Expression | None]:
+    """What the rows of a SELECT come from, and the condition on each of them.
+
+    Conditions about other rows, such as IN (SELECT …), are a part of where the rows come from.
+    """
+    give_conditions(select)
     named = _with(select, outer or {})
     clause = select.args.get("from_")
     if clause is None:
@@ -27,7 +37,10 @@ def read_from(select: exp.Select, outer: Named | None = None) -> Source:
     found = _source(clause.this, named)
     for join in select.args.get("joins") or ():
         found = _join(found, join, named)
-    return found
+    rest, chosen = chosen_rows(select)
+    for of, among, outside in chosen:
+        found = Among(found, expression(of), _query(among, named), outside)
+    return found, expression(rest) if rest is not None else None
 
 
 def _with(select: exp.Select, outer: Named) -> Named:
@@ -51,8 +64,8 @@ def _source(item: exp.Expr, named: Named) -> Source:
         return _aliased(_query(item.this, named), item)
     if not isinstance(item, exp.Table) or not isinstance(item.this, exp.Identifier):
         raise forbidden(item)
-    refuse_other_parts(item, "this", "alias")
-    known = named.get(item.name.lower())
+    refuse_other_parts(item, "this", "alias", "db", "catalog")  # the schema of a table says nothing here
+    known = None if item.args.get("db") else named.get(item.name.lower())
     if known is not None:
         return Aliased(known, item.alias or item.name)
     return _aliased(item.name, item)
@@ -89,9 +102,9 @@ def _query(item: exp.Expr, named: Named) -> Source:
     return _select(item, named)
 
 
-def _select(item: exp.Select, outer: Named) -> Select:
-    refuse_other_parts(item, "expressions", "from_", "joins", "where", "group", "with_", "distinct")
-    source, where, group = read_from(item, outer), item.args.get("where"), item.args.get("group")
+def _select(item: exp.Select, outer: Named) -> Source:
+    refuse_other_parts(item, *PARTS)
+    (source, where), group = read_rows(item, outer), item.args.get("group")
     keys: tuple[Expression, ...] | None = None
     if group is not None:
         refuse_other_parts(group, "expressions", within="GROUP BY ")
@@ -104,7 +117,34 @@ def _select(item: exp.Select, outer: Named) -> Select:
         keys = tuple(column.of for column in columns if not isinstance(column.of, PersonCall))
     if starred and keys is not None:
         raise forbidden(item.expressions[0])
-    return Select(source, columns, expression(where.this) if where else None, keys)
+    having = item.args.get("having")
+    if having is None:
+        plain = isinstance(source, Among) and starred and where is None
+        return source if plain else Select(source, columns, where, keys)
+    if keys is None or starred:
+        raise forbidden(having)
+    return _kept(Select(source, columns, where, keys), having.this)
+
+
+def _kept(each: Select, having: exp.Expr) -> Select:
+    """Only the people for whom HAVING holds: a condition on the rows of another sub-query, which has its numbers."""
+    condition = copied(having)
+    added: list[Selected] = []
+    for part in [part for part in condition.walk() if isinstance(part, exp.AggFunc)]:
+        call = _person_call(part)
+        same = next((known for known in (*each.columns, *added) if known.of == call), None)
+        if same is None:
+            taken = {known.name.lower() for known in (*each.columns, *added)}
+            name = next(name for n in range(len(taken) + 1) if (name := f"{call.function.lower()}_{n}") not in taken)
+            same = Selected(name, call)
+            added.append(same)
+        named = exp.column(exp.to_identifier(same.name, quoted=True))
+        if part is condition:
+            condition = named
+        else:
+            part.replace(named)
+    inner = replace(each, columns=(*each.columns, *added))
+    return Select(inner, tuple(Selected(known.name, Name(known.name)) for known in each.columns), expression(condition))
 
 
 def _key(item: exp.Expr, items: list[exp.Expr]) -> Expression:
@@ -148,7 +188,7 @@ def _person_call(item: exp.Expr) -> PersonCall:
 
 def _join(left: Source, join: exp.Expr, named: Named) -> Join:
     side, kind = str(join.args.get("side") or "").upper(), str(join.args.get("kind") or "").upper()
-    if side not in ("", "LEFT") or kind not in ("", "INNER", "OUTER") or join.args.get("method"):
+    if side not in ("", "LEFT") or kind not in ("", "INNER", "OUTER", "CROSS") or join.args.get("method"):
         raise forbidden(join, part="joins")
     refuse_other_parts(join, "this", "side", "kind", "on", "using")
     on, using = join.args.get("on"), join.args.get("using") or []

@@ -18,6 +18,7 @@ _ONE_TABLE = (
 _ROW = "Use arithmetic, CASE, CAST, COALESCE, text functions such as LOWER, or date functions such as DATE_TRUNC."
 _CAST = f"Cast to one of {', '.join(TYPES)}."
 _LIKE = "Use LIKE, with % for any text and _ for any character."
+_PATTERN = "Write the pattern in quotes: REGEXP_MATCHES(x, '^a+$')."
 _AFTERWARDS = "Ask for each aggregate by itself and compute with the answer, which costs nothing."
 
 _PARTS = {
@@ -41,10 +42,12 @@ _KINDS = {
     "Is": "Write IS NULL or IS NOT NULL.",
     "Placeholder": "Write the value itself.",
     "Parameter": "Write the value itself.",
-    "SimilarTo": _LIKE,
-    "RegexpLike": _LIKE,
-    "RegexpFullMatch": _LIKE,
+    "SimilarTo": _PATTERN,
+    "RegexpLike": _PATTERN,
+    "RegexpFullMatch": _PATTERN,
     "Glob": _LIKE,
+    **dict.fromkeys(("CurrentDate", "CurrentTimestamp", "CurrentTime"), "Write the date itself: DATE '2024-12-31'."),
+    **dict.fromkeys(("Rand", "Uuid"), "Leave it out: an answer has random noise already."),
     "Cast": _CAST,
     "TryCast": _CAST,
 }

@@ -29,10 +29,16 @@ def remember(tree: exp.Expr, text: str, *, skipped: int = 0) -> None:
 
 def copied(item: exp.Expr) -> exp.Expr:
     """A copy of a part of a tree that remembers the text of the whole."""
-    found, root = item.copy(), item.root()
-    if isinstance(text := root.meta.get(_TEXT), str):
-        remember(found, text, skipped=root.meta[_SKIPPED])
+    found = item.copy()
+    same_text(found, item)
     return found
+
+
+def same_text(tree: exp.Expr, item: exp.Expr) -> None:
+    """Note that a tree was made of parts of the text that another one is in."""
+    root = item.root()
+    if isinstance(text := root.meta.get(_TEXT), str):
+        remember(tree, text, skipped=root.meta[_SKIPPED])
 
 
 def place(item: object) -> Excerpt | None:

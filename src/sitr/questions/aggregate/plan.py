@@ -56,6 +56,11 @@ class NoisyTerm:
         return found if isinstance(found, GroupedQuantile) else None
 
     @property
+    def law(self) -> Noise | ChosenTerm:
+        """What hides the number: noise, or the choice of a quantile."""
+        return self.noise if self.choice is None else ChosenTerm(self)
+
+    @property
     def distance(self) -> Distance:
         assert self.measurement.distance is not None
         return self.measurement.distance
@@ -85,6 +90,23 @@ class NoisyTerm:
 
 
 @dataclass(frozen=True, slots=True)
+class ChosenTerm:
+    """A quantile inside an expression: it lies between the bounds, and where its end holds, beyond that."""
+
+    of: NoisyTerm
+
+    def ends(self, value: Fraction, /, *, confidence: Number) -> tuple[Fraction, Fraction]:
+        assert isinstance(self.of.term, Rank)
+        found = _chosen(self.of.term, self.of.choice, int(value / self.of.granularity), confidence)
+        assert isinstance(found.low, Fraction)
+        assert isinstance(found.high, Fraction)
+        return found.low, found.high
+
+    def error(self, *, confidence: Number) -> Fraction:
+        return self.of.width(confidence) / self.of.granularity
+
+
+@dataclass(frozen=True, slots=True)
 class Shown:
     """A column of the answer: a function of the numbers of one measurement, or of several."""
 
@@ -98,7 +120,7 @@ class Shown:
 
     def joint(self, confidence: Number, *, draws: int = 1) -> Joint:
         """The noises of its measurements, each drawn so often, for intervals that hold with this probability."""
-        noises = tuple((each.noise, each.granularity) for each in self.measured)
+        noises = tuple((each.law, each.granularity) for each in self.measured)
         return Joint(noises, 1 - exact(confidence), draws)
 
     def width(self, confidence: Number, *, rows: int | None = None, draws: int = 1) -> End:
@@ -152,8 +174,8 @@ class Shown:
             return [Estimate(n * unit, n * unit - width, n * unit + width) for (n,) in granules]
         return [show(formula, self._numbers(row), noise) for row in granules]
 
-    def values(self, granules: Iterable[Sequence[int]]) -> list[Fraction | None]:
-        """The numbers that the column shows, without intervals."""
+    def values(self, granules: Iterable[Sequence[int]], *, confidence: Number = 0.95) -> list[Fraction | None]:
+        """The numbers that the column shows, without intervals; `confidence` is that of a column of interval ends."""
         match self.aggregate.formula:
             case Same():
                 (each,) = self.measured
@@ -162,7 +184,7 @@ class Shown:
                 return [linear.at(self._numbers(row)) for row in granules]
             case Quotient() as quotient:
                 return [quotient.value(self._numbers(row)) for row in granules]
-        return [one.value for one in self.estimates(granules)]
+        return [one.value for one in self.estimates(granules, confidence=confidence if self.aggregate.end else 0.95)]
 
     def _units(self) -> list[Fraction]:
         return [each.granularity for each in self.measured]

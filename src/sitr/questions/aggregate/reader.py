@@ -17,6 +17,7 @@ from sitr.questions.aggregate.expressions.expression import PARTS, Aggregated, C
 from sitr.questions.aggregate.places import place
 from sitr.questions.aggregate.refusals import forbidden, refuse_other_parts
 from sitr.questions.aggregate.spelling import Value
+from sitr.questions.aggregate.synonyms import SYNONYMS
 
 AGGREGATE = "sitr_aggregate"
 """Under this name, a placeholder notes the aggregate that was read already and stood in its place."""
@@ -28,6 +29,8 @@ def expression(item: exp.Expr) -> Expression:
         return expression(item.this)
     if (reader := _READERS.get(type(item))) is not None:
         return reader(item)
+    if (synonym := SYNONYMS.get(type(item))) is not None:
+        return synonym(item, expression)
     if (simple := _SIMPLE.get(type(item))) is not None:
         function, *parts = simple
         refuse_other_parts(item, *parts, *_MARKS.get(type(item), ()))

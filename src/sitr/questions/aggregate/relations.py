@@ -11,15 +11,18 @@ from sitr.errors import ForbiddenConstruct, QuestionError, UnknownName
 from sitr.neighbors.unit import Person, Row
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Name
 from sitr.questions.aggregate.expressions.ranges import Range
+from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.expressions.rules import range_of
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, column_typed
 from sitr.questions.aggregate.naming import internals, is_unit, leaf, qualified, with_null
 from sitr.questions.aggregate.pairing import paired
-from sitr.questions.aggregate.sources import Aliased, Join, PersonCall, Select, Selected, Source, UnionAll
+from sitr.questions.aggregate.sources import Aliased, Among, Join, PersonCall, Select, Selected, Source, UnionAll
 from sitr.questions.aggregate.spelling import identifier
 from sitr.questions.aggregate.term import granules_of
 from sitr.questions.aggregate.view import (
     Joined,
+    Matching,
+    OfPeople,
     Paired,
     PerPerson,
     PersonNumber,
@@ -84,6 +87,8 @@ def view_of(source: Source, catalog: Catalog) -> View:
             return _join(source, catalog)
         case UnionAll(parts):
             return _together([view_of(part, catalog) for part in parts])
+        case Among():
+            return _among(source, catalog)
 
 
 def _table(name: str, catalog: Catalog) -> View:
@@ -261,6 +266,8 @@ def _names(view: View, catalog: Catalog) -> set[str]:
             return {unit, *internals(inner), *(here for here, _ in columns)}
         case Together(views):
             return {unit, *internals(views[0])}
+        case Matching(inner) | OfPeople(inner):
+            return {unit, *internals(inner)}
 
 
 def _protected(source: Source, catalog: Catalog) -> View | None:
@@ -317,6 +324,97 @@ def _refuse_fan_out(on: Typed, matched: tuple[str, ...], public: PublicTable) ->
             given=f"A row may match several rows of {public.name}, and would then count several times ({on.text}).",
             do="Join by columns that are unique in the public table, or protect people (unit=…) instead of rows.",
         )
+
+
+def _among(source: Among, catalog: Catalog) -> View:
+    """The rows whose value is among those of a sub-query: about a public table, or about the same people."""
+    view, among = view_of(source.of, catalog), source.among
+    table = among.table if isinstance(among, Select) else None
+    name = table.of if isinstance(table, Aliased) else table
+    public = catalog.find(name) if isinstance(name, str) else None
+    if public is not None and isinstance(among, Select):
+        return _matching(view, source, among, public, catalog)
+    return _of_people(view, source, view_of(among, catalog))
+
+
+def _one_column(names: int) -> None:
+    if names != 1:
+        raise QuestionError(
+            given=f"IN needs a sub-query with one column, and this one has {names}.", do="Select one column."
+        )
+
+
+def _of_people(view: View, source: Among, people: View) -> View:
+    _one_column(len(people.columns))
+    unit = view.unit
+    if not isinstance(unit, Person):
+        raise QuestionError(
+            given="A row cannot be chosen by what other rows hold: here each row is protected by itself.",
+            do="Leave the sub-query out, or protect people (unit=…) instead of rows.",
+        )
+    if not (is_unit(view.typed(source.by), unit) and is_unit(people.columns[0].typed, unit)):
+        raise QuestionError(
+            given="A sub-query after IN may only list people, because its rows must not mix different people.",
+            do=f"Write {identifier(unit.column)} IN (SELECT {identifier(unit.column)} FROM …), or use a public table.",
+        )
+    if protected(people) != protected(view)[:1]:
+        raise QuestionError(
+            given="A sub-query after IN may only list people of the first protected table of the question.",
+            do="Join the other table by the unit.",
+        )
+    # How the sub-query calls its table is no part of the question.
+    rows = OfPeople(view, replace(people, columns=(), name=view.name), source.outside)
+    return View(rows, _as_leaves(view), unit, view.relation, view.name)
+
+
+def _as_leaves(view: View) -> tuple[Visible, ...]:
+    """The columns of a view as columns of the rows that are made from it."""
+    return tuple(
+        replace(
+            each, typed=replace(leaf(at, each.typed), shown=None if at == each.name else Name(each.name, each.table))
+        )
+        for each, at in zip(view.columns, internals(view), strict=True)
+    )
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name.lower() in taken:
+        name += "_"
+    return name
+
+
+def _matching(view: View, source: Among, among: Select, public: PublicTable, catalog: Catalog) -> View:
+    """Each row is compared with the rows of a public table, and kept or dropped by itself."""
+    if among.group_by is not None and len(among.group_by) != len(among.columns):
+        raise QuestionError(
+            given="A sub-query about a public table cannot group it here.", do="Select a column, with WHERE or without."
+        )
+    _one_column(len(among.columns))
+    (selected,) = among.columns
+    if isinstance(selected.of, PersonCall):
+        raise QuestionError(
+            given="A sub-query about a public table cannot group it here.", do="Select a column, with WHERE or without."
+        )
+    taken = {each.name.lower() for each in view.columns} | {known.lower() for known in _names(view, catalog)}
+    here = {column.name: _free(f"{public.name}.{column.name}", taken) for column in public.columns}
+    name = among.table.name if isinstance(among.table, Aliased) else public.name
+    plain = replace(view, columns=tuple(Visible(name, each.name, column_typed(each)) for each in public.columns))
+    inside = replace(
+        view,
+        columns=tuple(
+            Visible(name, each.name, replace(column_typed(each), what=replace(each, name=here[each.name])))
+            for each in public.columns
+        ),
+    )
+    by, column = view.typed(source.by), inside.typed(selected.of)
+    on = ROW_FUNCTIONS["="]("=", (by, column))
+    if among.where is not None:
+        on = both(on, inside.condition(among.where)) or on
+    where = None if among.where is None else plain.condition(among.where).expression
+    spoken = plain.typed(selected.of).expression, where
+    columns = tuple((at, there) for there, at in here.items())
+    rows = Matching(view, public.name, columns, on, by, spoken, source.outside)
+    return View(rows, _as_leaves(view), view.unit, view.relation, view.name)
 
 
 def _together(views: list[View]) -> View:
@@ -378,7 +476,7 @@ def _refuse_repeated(names: list[str]) -> None:
 def tables(view: View) -> Iterator[str]:
     """The public tables that a view reads."""
     match view.rows:
-        case Joined(inner, table):
+        case Joined(inner, table) | Matching(inner, table):
             yield table
             yield from tables(inner)
         case Paired(inner, other):
@@ -386,6 +484,9 @@ def tables(view: View) -> Iterator[str]:
             yield from tables(other)
         case PerPerson(inner):
             yield from tables(inner)
+        case OfPeople(inner, people):
+            yield from tables(inner)
+            yield from tables(people)
         case Together(views):
             for each in views:
                 yield from tables(each)
@@ -416,6 +517,19 @@ def source_of(view: View) -> Source:
             return Join(_named_source(inner, inner.name), _named_source(other, name), spoken, outer=outer)
         case Together(views):
             return UnionAll(tuple(map(_listed_source, views)))
+        case Matching(inner, table, _, _, by, (column, where), outside):
+            listed = Select(table, (Selected(_column_name(column), column),), where)
+            return Among(_named_source(inner, inner.name), by.expression, listed, outside)
+        case OfPeople(inner, people, outside):
+            assert isinstance(view.unit, Person)
+            unit = Name(view.unit.column)
+            where = None if people.where is None else people.where.expression
+            others = Select(source_of(people), (Selected(unit.name, unit),), where)
+            return Among(_named_source(inner, inner.name), unit, others, outside)
+
+
+def _column_name(column: Expression) -> str:
+    return column.name if isinstance(column, Name) else "value"
 
 
 def _named_source(view: View, name: str) -> Source:

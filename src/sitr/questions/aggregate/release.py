@@ -70,7 +70,7 @@ class Release:
         names = [key.name for key in self.plan.query.keys]
         rows: list[dict[str, Released]] = [dict(zip(names, map(plain, key), strict=True)) for key in self.keys[:first]]
         for column in (*self.plan.columns, *self.plan.hidden):
-            every = column.values(self._granules(column, range(first)))
+            every = column.values(self._granules(column, range(first)), confidence=self._sure)
             for row, value in zip(rows, every, strict=True):
                 row[column.name] = value
         return (*after.places(rows), *range(first, len(self.keys)))
@@ -114,7 +114,7 @@ class Release:
 
     def values(self, column: Shown, rows: Sequence[int] | None = None) -> list[Fraction | None]:
         """The numbers of a column, in the order of the answer."""
-        return column.values(self._granules(column, self._places(rows)))
+        return column.values(self._granules(column, self._places(rows)), confidence=self._sure)
 
     def errors(self, *, confidence: Number = 0.95) -> dict[str, float]:
         """The largest error of each column in this answer."""
@@ -127,6 +127,11 @@ class Release:
             largest = max(errors)
             found[column.name] = largest if isinstance(largest, float) else upward(largest)
         return found
+
+    @property
+    def _sure(self) -> Number:
+        """The confidence of intervals that hold for 95%, alone or together."""
+        return self.plan.together(0.95, cells=len(self.keys))
 
     def _places(self, rows: Sequence[int] | None) -> Sequence[int]:
         return self.places if rows is None else [self.places[row] for row in rows]
@@ -163,13 +168,16 @@ class Release:
         """
         table = self.table()
         for column in self.plan.columns:
+            if column.aggregate.end:
+                continue
             place, kind = table.schema.get_field_index(column.name), table.schema.field(column.name).type
             found = self.estimates(column, confidence=confidence, simultaneous=simultaneous)
             for offset, (end, values) in enumerate(
                 (("low", [each.low for each in found]), ("high", [each.high for each in found])), start=1
             ):
                 ends = pa.array([_number(value, column) for value in values], kind)
-                table = table.add_column(place + offset, f"{column.name}_{end}", ends)
+                if f"{column.name}_{end}" not in table.column_names:
+                    table = table.add_column(place + offset, f"{column.name}_{end}", ends)
         return table
 
     def _field(self, column: Shown) -> pa.Field:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sitr.questions.aggregate.expressions.expression import Expression, Name, spelled
+from sitr.questions.aggregate.expressions.expression import Expression, Name, inner, spelled
 from sitr.questions.aggregate.spelling import identifier
 
 
@@ -62,7 +62,17 @@ class UnionAll:
     parts: tuple[Source, ...]
 
 
-Source: TypeAlias = str | Select | Aliased | Join | UnionAll
+@dataclass(frozen=True, slots=True)
+class Among:
+    """The rows of a source for which the value of an expression is among the rows of a sub-query, or `outside` them."""
+
+    of: Source
+    by: Expression
+    among: Source
+    outside: bool = False
+
+
+Source: TypeAlias = str | Select | Aliased | Join | UnionAll | Among
 """A text is the name of a table."""
 
 
@@ -73,7 +83,7 @@ def from_text(source: Source) -> str:
             return identifier(source)
         case Aliased(of, name):
             return f"{from_text(of)} AS {identifier(name)}"
-        case Select():
+        case Select() | Among():
             return f"({select_text(source)})"
         case UnionAll(parts):
             return f"({' UNION ALL '.join(select_text(part) for part in parts)})"
@@ -85,6 +95,9 @@ def from_text(source: Source) -> str:
 
 def select_text(source: Source) -> str:
     """A sub-query without brackets."""
+    if isinstance(source, Among):
+        how = "NOT IN" if source.outside else "IN"
+        return f"SELECT * FROM {from_text(source.of)} WHERE {inner(source.by)} {how} ({select_text(source.among)})"
     if not isinstance(source, Select):
         return f"SELECT * FROM {from_text(source)}"
     columns = ", ".join(map(_column, source.columns)) or "*"

@@ -11,10 +11,11 @@ from sqlglot.dialects.duckdb import DuckDB
 from sitr.dataset.literals import shown, writable
 from sitr.errors import ForbiddenConstruct, QuestionError, SitrError
 from sitr.questions.aggregate.after_sql import AFTER, after_part
-from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
-from sitr.questions.aggregate.expressions.expression import Expression, Name, spelled
-from sitr.questions.aggregate.from_clause import read_from
+from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate, name_ends
+from sitr.questions.aggregate.expressions.expression import Expression, spelled
+from sitr.questions.aggregate.from_clause import read_rows
 from sitr.questions.aggregate.instead import instead
+from sitr.questions.aggregate.keys_sql import keys_of
 from sitr.questions.aggregate.nodes import After, Named, NamedKey, Query
 from sitr.questions.aggregate.places import beginning, place, place_of_word, remember
 from sitr.questions.aggregate.reader import expression
@@ -29,6 +30,10 @@ _NOTHING = (exp.Semicolon, type(None))
 """What the parser returns for the text after the last semicolon, comments included."""
 
 
+PARTS = ("expressions", "from_", "where", "group", "joins", "with_", "distinct", *AFTER)
+"""The parts that a question can have."""
+
+
 def parse(sql: str, *, skipped: int = 0) -> Query:
     """Read one SELECT; its first `skipped` characters were not written by the user, and no error shows them.
 
@@ -36,7 +41,7 @@ def parse(sql: str, *, skipped: int = 0) -> Query:
     (NamedKey(name='ward', of=Name(name='ward', table=None)),)
     >>> parse("SELECT COUNT(*) FROM visits CROSS JOIN staff")
     Traceback (most recent call last):
-    sitr.errors.ForbiddenConstruct: A question cannot contain a join: ...
+    sitr.errors.ForbiddenConstruct: A question cannot contain a join without a condition. ...
     """
     try:
         return _read(single_select(sql, skipped=skipped))
@@ -62,16 +67,16 @@ def parse_condition(text: str) -> Expression:
 
 
 def _read(select: exp.Select) -> Query:
-    refuse_other_parts(select, "expressions", "from_", "where", "group", "joins", "with_", "distinct", *AFTER)
+    refuse_other_parts(select, *PARTS)
     _refuse_distinct_on(select.args.get("distinct"))
-    table = read_from(select)
-    keys = _keys(select)
-    where = select.args.get("where")
+    name_ends(select)
+    table, where = read_rows(select)
+    keys = keys_of(select)
     return Query(
         table=table,
         aggregates=_aggregates(select.expressions, keys),
         group_by=keys,
-        where=expression(where.this) if where else None,
+        where=where,
         after=after_part(select, keys),
     )
 
@@ -115,53 +120,6 @@ def _other_statement(statement: exp.Expr, sql: str) -> QuestionError:
     )
 
 
-def _keys(select: exp.Select) -> tuple[NamedKey, ...]:
-    """What GROUP BY lists: expressions, numbers of selected columns, or their names. Each has a name in the answer."""
-    group = select.args.get("group")
-    if group is None:
-        return ()
-    refuse_other_parts(group, "expressions", within="GROUP BY ")
-    items = list(select.expressions)
-    found = [_key(item, items) for item in group.expressions]
-    if len({key.of for key in found}) < len(found):
-        raise QuestionError(
-            given=f"GROUP BY lists a key more than once: {', '.join(spelled(key.of) for key in found)}.",
-            do="Remove the repeated key.",
-            excerpt=place(group),
-        )
-    return tuple(found)
-
-
-def _key(item: exp.Expr, items: list[exp.Expr]) -> NamedKey:
-    if isinstance(item, exp.Literal) and not item.is_string and item.name.isdecimal():
-        if not 1 <= int(item.name) <= len(items):
-            raise QuestionError(
-                given=f"GROUP BY {item.name} names no column: SELECT has {len(items)}.",
-                do="Use the number of a selected column, or its name.",
-                excerpt=place(item),
-            )
-        return _named_key(items[int(item.name) - 1])
-    if isinstance(item, exp.Column) and not item.table:
-        for selected in items:
-            named = isinstance(selected, exp.Alias) and selected.alias.lower() == item.name.lower()
-            if named and not holds_aggregate(selected):
-                return _named_key(selected)
-    of = expression(item)
-    for selected in items:
-        if not holds_aggregate(selected) and expression(selected.unalias()) == of:
-            return _named_key(selected)
-    return NamedKey(_default_name(of), of)
-
-
-def _named_key(selected: exp.Expr) -> NamedKey:
-    of = expression(selected.unalias())
-    return NamedKey(selected.alias if isinstance(selected, exp.Alias) else _default_name(of), of)
-
-
-def _default_name(of: Expression) -> str:
-    return of.name if isinstance(of, Name) else spelled(of)
-
-
 def _aggregates(items: list[exp.Expr], keys: tuple[NamedKey, ...]) -> tuple[Named, ...]:
     """The selected columns that are not keys."""
     aggregates: list[Named] = []
@@ -170,9 +128,16 @@ def _aggregates(items: list[exp.Expr], keys: tuple[NamedKey, ...]) -> tuple[Name
         if holds_aggregate(inner) or isinstance(inner, exp.Star):
             aggregate = aggregate_of(inner)
             aggregates.append(Named(aggregate.name() if alias is None else alias, aggregate))
-        elif expression(inner) not in [key.of for key in keys]:
-            raise _not_grouped(item, expression(inner), keys)
+        else:
+            check_listed(item, keys)
     return tuple(aggregates)
+
+
+def check_listed(item: exp.Expr, keys: tuple[NamedKey, ...]) -> None:
+    """Refuse a selected column that is neither a key nor an aggregate."""
+    of = expression(item.unalias())
+    if of not in [key.of for key in keys]:
+        raise _not_grouped(item, of, keys)
 
 
 def _not_grouped(item: exp.Expr, of: Expression, keys: tuple[NamedKey, ...]) -> QuestionError:

@@ -9,6 +9,10 @@ for each unit in the tables. By induction over how views are made:
   or quotients of two, so that the order of the rows does not matter.
 - `Joined` matches each row by itself with the rows of a public table. Where a row is a unit, at most one row of the
   public table matches it, because the statement keeps one row for each value of the matched columns.
+- `Matching` keeps a row, or drops it, by what it matches in a public table.
+- `OfPeople` keeps the rows of a unit, or drops them, by whether another view has rows of the same unit: both views are
+  unit-preserving, so what is kept of a unit depends on that unit's rows alone. A row without a unit is dropped, so that
+  no NULL can decide about the rows of others, as it does in NOT IN. Where a row is a unit it cannot be made.
 - `Together` has the rows of several views whose rows belong to the units of the same table. Where a row is a unit it
   cannot be made: a row would count several times.
 - `Paired` puts each row of one view beside rows of the same unit in another, and a pair is kept or not by its own
@@ -110,6 +114,33 @@ class Together:
 
 
 @dataclass(frozen=True, slots=True)
+class Matching:
+    """The rows of a view that match a row of a public table; with `outside`, those that match none.
+
+    `columns` are the names of the table's columns here and there, `on` is the condition on the columns of both, `by`
+    the expression of the row that must equal a column, which has a value in all rows that are kept, and `spoken` the
+    column and the condition in the names of the public table.
+    """
+
+    view: View
+    table: str
+    columns: tuple[tuple[str, str], ...]
+    on: Typed
+    by: Typed
+    spoken: tuple[Expression, Expression | None]
+    outside: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OfPeople:
+    """The rows of a view whose person has a row in another view of the table; with `outside`, those of all others."""
+
+    view: View
+    people: View
+    outside: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Paired:
     """The rows of a view beside the matching rows of the same unit in another; all rows of the view, if it is `outer`.
 
@@ -131,7 +162,7 @@ class Paired:
     most: int = MOST_ROWS_PAIRED
 
 
-Base: TypeAlias = TableRows | PerPerson | Joined | Together | Paired
+Base: TypeAlias = TableRows | PerPerson | Joined | Together | Paired | Matching | OfPeople
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,8 +294,10 @@ def protected(view: View) -> tuple[str, ...]:
     match view.rows:
         case TableRows(table):
             return (table,)
-        case PerPerson(inner) | Joined(inner):
+        case PerPerson(inner) | Joined(inner) | Matching(inner):
             return protected(inner)
+        case OfPeople(inner, people):
+            return tuple(dict.fromkeys((*protected(inner), *protected(people))))
         case Paired(inner, other):
             return tuple(dict.fromkeys((*protected(inner), *protected(other))))
         case Together(views):
@@ -276,8 +309,10 @@ def needed(view: View) -> set[str]:
     match view.rows:
         case TableRows(table):
             return {table}
-        case PerPerson(inner) | Joined(inner):
+        case PerPerson(inner) | Joined(inner) | Matching(inner):
             return needed(inner)
+        case OfPeople(inner, people, outside):
+            return needed(inner) if outside else needed(inner) | needed(people)
         case Paired(inner, other, outer=outer):
             return needed(inner) if outer else needed(inner) | needed(other)
         case Together(views):
@@ -289,8 +324,10 @@ def meeting(view: View) -> int:
     match view.rows:
         case TableRows():
             return 0
-        case PerPerson(inner) | Joined(inner):
+        case PerPerson(inner) | Joined(inner) | Matching(inner):
             return meeting(inner)
+        case OfPeople(inner, people):
+            return max(meeting(inner), meeting(people))
         case Paired(inner, other, most=most):
             return max(most, meeting(inner), meeting(other))
         case Together(views):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from sitr.dataset.schema import Key, Kind
+from sitr.errors import QuestionError
 from sitr.questions.aggregate.expressions.rules import Rule, any_nullable, listed, texts, whole_literal, wrong_count
 from sitr.questions.aggregate.expressions.typed import Typed
 
@@ -73,6 +74,23 @@ def together(function: str, parts: tuple[Typed, ...]) -> Typed:
     return Typed(function, Kind.TEXT, parts, nullable=any_nullable(parts))
 
 
+def replaced(function: str, parts: tuple[Typed, ...]) -> Typed:
+    """REPLACE(x, old, new): `new` is not longer than `old`, so that no text grows, however often it is replaced."""
+    if len(parts) != 3:
+        raise wrong_count(function, f"{function}(x, 'old', 'new')")
+    texts(function, parts)
+    value, old, new = parts
+    before, after = (part.value if part.is_literal else None for part in (old, new))
+    if not (isinstance(before, str) and isinstance(after, str) and before and len(after) <= len(before)):
+        raise QuestionError(
+            given=f"{function} needs two texts in quotes, the second one not longer than the first, in place of "
+            f"{old.text} and {new.text}.",
+            do="Write for example REPLACE(x, 'old', 'new').",
+        )
+    keys = _mapped(value.keys, lambda text: text.replace(before, after))
+    return Typed(function, Kind.TEXT, parts, nullable=value.nullable, keys=keys)
+
+
 TEXTS: dict[str, Rule] = {
     **dict.fromkeys(_CHANGES, changed),
     "SUBSTR": substring,
@@ -80,4 +98,5 @@ TEXTS: dict[str, Rule] = {
     "RIGHT": ends,
     "LENGTH": length,
     "||": together,
+    "REPLACE": replaced,
 }

@@ -26,6 +26,7 @@ from sitr.questions.aggregate.expressions.expression import (
     spelled,
 )
 from sitr.questions.aggregate.expressions.typed import Typed
+from sitr.questions.aggregate.functions.choices import CHOICES
 from sitr.questions.aggregate.functions.function import (
     Aggregate,
     AnyFormula,
@@ -72,7 +73,7 @@ class Combined(Operators):
 
     def bound(self, view: View, /) -> BoundAggregate:
         parts = {each: cast("Aggregate", each.of).bound(view) for each in aggregates(self.of)}
-        _refuse_ranks(parts)
+        _refuse_others(parts)
         typed = _checked(self.of, parts, view)
         resolved = _resolved(self.of, {each: Aggregated(part.aggregate) for each, part in parts.items()})
         terms = tuple(dict.fromkeys(term for part in parts.values() for term in part.terms))
@@ -82,10 +83,10 @@ class Combined(Operators):
         return BoundAggregate(Combined(resolved), terms, formula, typed.kind is Kind.INTEGER, typed.step)
 
 
-def _refuse_ranks(parts: dict[Aggregated, BoundAggregate]) -> None:
-    """Quantiles have ranks instead of noise, and some aggregates have several columns: neither can be computed with."""
+def _refuse_others(parts: dict[Aggregated, BoundAggregate]) -> None:
+    """Dates are no numbers, ends have no interval, and some aggregates have several columns."""
     for each, part in parts.items():
-        if part.ranked or part.parts:
+        if part.parts or part.end or part.kind is not None:
             raise QuestionError(
                 given=f"{spelled(each)} cannot be computed with.",
                 do="Select it by itself, and compute with the answer, which costs nothing.",
@@ -97,15 +98,20 @@ def _checked(of: Expression, parts: dict[Aggregated, BoundAggregate], view: View
     names = {each: Name(spelled(each)) for each in parts}
     columns = tuple((names[each].name, column_of(names[each].name, part)) for each, part in parts.items())
     for function in _functions(of):
-        if function not in SPANS:
+        if function not in CHOICES:
             raise QuestionError(
                 given=f"{function} cannot be applied to aggregates.",
-                do=f"Use {', '.join(SPANS)}, or apply it to the columns inside the aggregate.",
+                do=f"Use {', '.join(SPANS)} or CASE, or apply it to the columns inside the aggregate.",
             )
     inside = replace(view, columns=tuple(Visible(view.name, name, typed) for name, typed in columns), where=None)
     typed = inside.typed(_resolved(of, names))
     if typed.kind not in (Kind.INTEGER, Kind.REAL):
-        raise QuestionError(given=f"{spelled(of)} is not a number.", do="Select numbers computed from aggregates.")
+        raise QuestionError(
+            given=f"{spelled(of)} is not a number.",
+            do=f"Write CASE WHEN {spelled(of)} THEN 1 ELSE 0 END."
+            if typed.kind is Kind.BOOLEAN
+            else "Select numbers computed from aggregates.",
+        )
     return typed
 
 
@@ -183,24 +189,23 @@ class Applied:
                 parts.append(Span.fixed(part.constant))
             else:
                 parts.append(spans[part])
-        return applied(self.function, parts)
+        return applied(self.function, parts, CHOICES)
 
     def largest_error(self, noise: Joint, /, *, rows: int | None = None) -> End:
         """Of sums and differences the sum of errors; of roundings one rounding more. Others depend on the data."""
         leaves = tuple(dict.fromkeys(self.leaves()))
         return self._error(noise.share(Fraction(1, len(leaves))), rows)
 
+    def _apart(self) -> End:
+        """How far the values of a CASE lie apart, if they are constants."""
+        chosen = [*self.parts[1::2], *(self.parts[-1:] if len(self.parts) % 2 else ())]
+        values = [value for part in chosen if (value := _constant(part)) is not None]
+        return max(values) - min(values) if len(values) == len(chosen) else math.inf
+
     def _error(self, noise: Joint, rows: int | None) -> End:
-        errors = []
-        for part in self.parts:
-            if isinstance(part, Applied):
-                errors.append(part._error(noise, rows))
-            elif isinstance(part, Placed):
-                errors.append(largest_error(part.formula, noise.only(part.places), rows=rows))
-            elif not part.fixed if isinstance(part, Linear) else True:
-                errors.append(part.largest_error(noise, rows=rows))
-            else:
-                errors.append(Fraction(0))
+        if self.function == "CASE":
+            return self._apart()
+        errors = [_error_of(part, noise, rows) for part in self.parts]
         if any(isinstance(error, float) for error in errors):
             return math.inf
         match self.function, self.parts:
@@ -215,6 +220,18 @@ class Applied:
         return math.inf
 
 
+def _error_of(part: Node, noise: Joint, rows: int | None) -> End:
+    if isinstance(part, Applied):
+        return part._error(noise, rows)
+    if isinstance(part, Placed):
+        return largest_error(part.formula, noise.only(part.places), rows=rows)
+    return Fraction(0) if isinstance(part, Linear) and part.fixed else part.largest_error(noise, rows=rows)
+
+
+def _constant(part: Node) -> Fraction | None:
+    return part.constant if isinstance(part, Linear) and part.fixed else None
+
+
 Node: TypeAlias = Linear | Quotient | Placed | Applied
 
 
@@ -222,7 +239,10 @@ def _simplified(of: Expression, parts: dict[Aggregated, BoundAggregate], terms: 
     """The formula of an expression over all terms, as a `Linear` or a `Quotient` where it is one."""
     match of:
         case Literal(value):
-            return Linear((Fraction(0),) * len(terms), exact(value))  # type: ignore[arg-type]
+            none = (Fraction(0),) * len(terms)
+            if value is None:
+                return Applied("NULLIF", (Linear(none), Linear(none)))
+            return Linear(none, Fraction(int(value)) if isinstance(value, bool) else exact(value))  # type: ignore[arg-type]
         case Aggregated():
             return _placed(parts[of], terms)
     assert isinstance(of, Call)

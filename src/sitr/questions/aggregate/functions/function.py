@@ -129,8 +129,8 @@ def show(formula: AnyFormula, numbers: Sequence[Fraction], noise: Joint) -> Esti
     """
     if isinstance(formula, JointFormula):
         return formula.show_jointly(numbers, noise)
-    widths = noise.each()
-    return formula.show([Estimate(n, n - w, n + w) for n, w in zip(numbers, widths, strict=True)])
+    ends = noise.ends(numbers)
+    return formula.show([Estimate(n, low, high) for n, (low, high) in zip(numbers, ends, strict=True)])
 
 
 def largest_error(formula: AnyFormula, noise: Joint, *, rows: int | None = None) -> End:
@@ -158,4 +158,6 @@ class BoundAggregate:
     step: Fraction | None = None
     kind: Kind | None = None
     ranked: bool = False
+    end: bool = False
+    """Whether it is an end of another column's interval, and has none itself."""
     parts: tuple[tuple[str, BoundAggregate], ...] = ()

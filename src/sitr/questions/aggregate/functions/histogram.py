@@ -14,7 +14,8 @@ from sitr.errors import QuestionError
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, spelled
 from sitr.questions.aggregate.expressions.literals import fitting
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, literal_typed
-from sitr.questions.aggregate.frame import Operand, operand, value_or_expression
+from sitr.questions.aggregate.frame import Operand, operand
+from sitr.questions.aggregate.frame_parts import value_or_expression
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
 from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.quantity import Bar

@@ -34,6 +34,7 @@ from dataclasses import dataclass, replace
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
+from typing import Protocol
 
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.gaussian import Gaussian
@@ -60,6 +61,16 @@ _FEW = 4096
 """Weights on a common lattice, at most this many units of it wide, have exact quantiles that are found at once."""
 
 
+class Chosen(Protocol):
+    """A number that was chosen by its rank, without noise. It is used by itself, and is in no sum of noises."""
+
+    def ends(self, value: Fraction, /, *, confidence: Fraction) -> tuple[Fraction, Fraction]:
+        """An interval that holds with this probability."""
+
+    def error(self, *, confidence: Fraction) -> Fraction:
+        """The largest distance to an end, in granules."""
+
+
 @dataclass(frozen=True, slots=True)
 class Joint:
     """Independent noises with their granules, and the probability `missed` with which an interval may fail.
@@ -67,7 +78,7 @@ class Joint:
     Each noise is a sum of as many independent `draws`.
     """
 
-    noises: tuple[tuple[Noise, Fraction], ...]
+    noises: tuple[tuple[Noise | Chosen, Fraction], ...]
     missed: Fraction
     draws: int = 1
 
@@ -87,12 +98,23 @@ class Joint:
         confidence = 1 - self.missed / len(self.noises)
         return [exact(noise.error(confidence=confidence)) * unit for noise, unit in self.noises]
 
+    def ends(self, numbers: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
+        """Intervals around all numbers that hold together: each misses with an equal share."""
+        confidence = 1 - self.missed / len(self.noises)
+        found = []
+        for number, width, (noise, _) in zip(numbers, self.each(), self.noises, strict=True):
+            if isinstance(noise, Noise):
+                found.append((number - width, number + width))
+            else:
+                found.append(noise.ends(number, confidence=confidence))
+        return found
+
     def width(self, weights: Sequence[Fraction]) -> Fraction:
         """A w with P(|Σ a_j·Y_j| ≤ w) ≥ 1 − `missed`: the least where the weights have a coarse common unit."""
         terms = [
             (noise, abs(weight) * unit * exact(noise.granularity))
             for weight, (noise, unit) in zip(weights, self.noises, strict=True)
-            if weight
+            if weight and isinstance(noise, Noise)
         ]
         if len(terms) * self.draws > 1 and terms and all(noise.transform() is not None for noise, _ in terms):
             common = math.lcm(*(size.denominator for _, size in terms))
@@ -110,7 +132,7 @@ class Joint:
         parts = [
             (noise, abs(weight) * unit * exact(noise.granularity))
             for weight, (noise, unit) in zip(weights, self.noises, strict=True)
-            if weight
+            if weight and isinstance(noise, Noise)
             for _ in range(self.draws)
         ]
         if len(parts) < 2:

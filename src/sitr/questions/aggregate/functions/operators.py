@@ -1,15 +1,26 @@
-"""What Python can do with aggregates: operators build expressions of them, and filters leave rows out of them."""
+"""What can be done with any aggregate: compute with it, leave rows out of it, and show the ends of its interval."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import ClassVar
 
 from sitr.errors import QuestionError
 from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Expression, spelled
 from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.frame import Expr
-from sitr.questions.aggregate.functions.function import Aggregate, Arguments, BoundAggregate
+from sitr.questions.aggregate.functions.function import (
+    Aggregate,
+    AnyFormula,
+    Arguments,
+    BoundAggregate,
+    End,
+    Estimate,
+    show,
+)
+from sitr.questions.aggregate.functions.joint import Joint
 from sitr.questions.aggregate.quantity import Quantity
 from sitr.questions.aggregate.view import View
 
@@ -30,6 +41,14 @@ class Operators:
     def filter(self, condition: Expr) -> Filtered:
         """Only of rows for which this condition is true, as with FILTER (WHERE …) in SQL."""
         return Filtered(self, condition.expression)  # type: ignore[arg-type]
+
+    def interval_low(self) -> IntervalEnd:
+        """The lower end of its 95% interval, as DP_INTERVAL_LOW in SQL."""
+        return IntervalEnd(self)  # type: ignore[arg-type]
+
+    def interval_high(self) -> IntervalEnd:
+        """The upper end of its 95% interval, as DP_INTERVAL_HIGH in SQL."""
+        return IntervalEnd(self, upper=True)  # type: ignore[arg-type]
 
     def round(self, decimals: int = 0) -> Expr:
         """Rounded to this many decimal places."""
@@ -116,3 +135,58 @@ def _filtered(found: BoundAggregate, aggregate: Aggregate, where: Typed, view: V
 def _only(term: Quantity, where: Expression, view: View) -> Quantity:
     both = where if term.where is None else Call("AND", (where, term.where.expression))
     return replace(term, where=view.condition(both))
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalEnd(Operators):
+    """The lower end of the 95% interval of another aggregate, or the `upper` one, as in Snowflake.
+
+    It follows from what is released, so it costs nothing beyond its aggregate, and it is no estimate of its own: it has
+    no interval and no error. Where an interval has no end, it is NULL.
+
+    >>> from sitr.questions.aggregate.functions.count import Count
+    >>> IntervalEnd(Count(), upper=True).sql()
+    'DP_INTERVAL_HIGH(COUNT(*))'
+    """
+
+    of: Aggregate
+    upper: bool = False
+
+    function: ClassVar[str] = "DP_INTERVAL_LOW"
+    forms: ClassVar[tuple[str, ...]] = ("DP_INTERVAL_LOW(n)", "DP_INTERVAL_HIGH(n)")
+
+    @classmethod
+    def read(cls, arguments: Arguments, /) -> IntervalEnd | None:  # noqa: ARG003 - it is no function of rows
+        return None
+
+    def sql(self) -> str:
+        return f"DP_INTERVAL_{'HIGH' if self.upper else 'LOW'}({self.of.sql()})"
+
+    def name(self) -> str:
+        return f"{self.of.name()}_{'high' if self.upper else 'low'}"
+
+    def bound(self, view: View, /) -> BoundAggregate:
+        found = self.of.bound(view)
+        if found.parts or found.end:
+            raise QuestionError(
+                given=f"{self.of.sql()} has no single interval.", do="Ask for the interval of one aggregate."
+            )
+        formula = EndOf(found.formula, self.upper)
+        aggregate = IntervalEnd(found.aggregate, self.upper)
+        return BoundAggregate(aggregate, found.terms, formula, found.whole, found.step, found.kind, end=True)
+
+
+@dataclass(frozen=True, slots=True)
+class EndOf:
+    """An end of the interval that another formula shows."""
+
+    of: AnyFormula
+    upper: bool
+
+    def show_jointly(self, numbers: Sequence[Fraction], noise: Joint, /) -> Estimate:
+        found = show(self.of, numbers, noise)
+        end = found.high if self.upper else found.low
+        return Estimate(end if isinstance(end, Fraction) else None, end, end)
+
+    def largest_error(self, noise: Joint, /, *, rows: int | None = None) -> End:  # noqa: ARG002 - it is what is shown
+        return Fraction(0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -259,9 +259,9 @@ SPANS: dict[str, Apply] = {
 """The functions that can be applied to aggregates."""
 
 
-def applied(function: str, parts: Sequence[Span]) -> Span:
+def applied(function: str, parts: Sequence[Span], known: Mapping[str, Apply] = SPANS) -> Span:
     """The result; unbounded where its ends have too many digits."""
-    found = SPANS[function](parts)
+    found = known[function](parts)
     low, high = (
         end if isinstance(end, float) or _short(end) else unbounded
         for end, unbounded in zip((found.low, found.high), _ALL, strict=True)

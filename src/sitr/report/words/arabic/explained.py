@@ -30,6 +30,15 @@ class ExplainedWords:
         kept = "وتبقى الصفوف التي لا مقابل لها" if outer else "وتُترك الصفوف التي لا مقابل لها"
         return f"إلى جانب الجدول العلني {named(table)} حيث {named(condition)}؛ {kept}"
 
+    def matching(self, table: str, condition: str, outside: bool, /) -> str:
+        """Rows that are chosen by a public table."""
+        which = "التي لا صف لها" if outside else "التي لها صف"
+        return f"الصفوف {which} في الجدول العلني {named(table)} حيث {named(condition)} فقط"
+
+    def of_people(self, outside: bool, /) -> str:
+        """Rows of people who are chosen by their own rows."""
+        return f"صفوف الأشخاص الذين {'ليس لهم أي' if outside else 'لهم بعض'} من الصفوف المذكورة ثانيًا فقط"
+
     def together(self, parts: int, /) -> str:
         """UNION ALL."""
         return f"صفوف الأجزاء واحدًا بعد الآخر، وعددها {ltr(number(parts))}"

@@ -28,6 +28,15 @@ class ExplainedWords:
         kept = "rows without a match are kept" if outer else "rows without a match are left out"
         return f"beside the public table {visible(table)} where {visible(condition)}; {kept}"
 
+    def matching(self, table: str, condition: str, outside: bool, /) -> str:
+        """Rows that are chosen by a public table."""
+        which = "without a row" if outside else "with a row"
+        return f"only rows {which} of the public table {visible(table)} where {visible(condition)}"
+
+    def of_people(self, outside: bool, /) -> str:
+        """Rows of people who are chosen by their own rows."""
+        return f"only the rows of people who {'have none' if outside else 'have some'} of the rows listed second"
+
     def together(self, parts: int, /) -> str:
         """UNION ALL."""
         return f"the rows of {counted(parts, 'part')}, one after the other"

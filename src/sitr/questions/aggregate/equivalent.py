@@ -1,0 +1,370 @@
+"""A question that can be asked in place of one that cannot: the same text with as little changed as possible.
+
+Each obstacle that has a usual way around it is rewritten, one after the other, until the question has none; otherwise
+there is no such question. What is shown was read and checked like any question. Where a number must come from public
+knowledge, the text has a placeholder and says so in a comment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date
+
+from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
+
+from sitr.dataset.schema import GROUPABLE
+from sitr.errors import DescriptionError, SitrError, UnknownName, nearest
+from sitr.neighbors.unit import Person
+from sitr.questions.aggregate.aggregate_sql import holds_aggregate
+from sitr.questions.aggregate.bind import bound
+from sitr.questions.aggregate.functions.registry import function_of
+from sitr.questions.aggregate.relations import Catalog
+from sitr.questions.aggregate.sql import PARTS, parse, single_select
+
+_TRIES = 12
+BOUNDS = "replace 0 and 100 by public bounds"
+"""The comment beside placeholders for bounds."""
+
+Way = Callable[[exp.Select, SitrError, Catalog], bool]
+"""A way around an obstacle: it changes the question, or returns that there is nothing to change."""
+
+
+def equivalent(sql: str, catalog: Catalog) -> str | None:
+    """A similar question that can be asked; None if none is found.
+
+    >>> from sitr.dataset.schema import Kind, describe
+    >>> from sitr.neighbors.relation import Relation
+    >>> kinds = {"id": Kind.INTEGER, "ward": Kind.TEXT}
+    >>> caps = {"max_groups": 1, "max_rows_per_group": 1, "bounds": {}, "granularity": {}, "keys": {}}
+    >>> table = describe("visits", kinds=kinds, unit=Person("id"), relation=Relation.ADD_REMOVE, **caps)
+    >>> equivalent("SELECT ward, COUNT(*) OVER (PARTITION BY wrad) AS n FROM visits", Catalog(table))
+    'SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward'
+    """
+    try:
+        tree = single_select(sql)
+        for _ in range(_TRIES):
+            text = _text(tree)
+            error = _refused(text, catalog)
+            if error is None:
+                return text
+            if not any(way(tree, error, catalog) for way in _WAYS):
+                return None
+    except Exception:  # noqa: BLE001 (odd texts break the parser in many ways, and this is only a proposal)
+        return None
+    return None
+
+
+def _text(tree: exp.Select) -> str:
+    return tree.sql(dialect=DuckDB)
+
+
+def _refused(text: str, catalog: Catalog) -> SitrError | None:
+    try:
+        bound(parse(text), catalog.table, catalog=catalog)
+    except SitrError as error:
+        return error
+    return None
+
+
+def _other_parts(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
+    """QUALIFY, FOR UPDATE, SAMPLE, DISTINCT ON and GROUPING SETS are left out."""
+    found = [part for part, value in tree.args.items() if value and part not in PARTS]
+    for part in found:
+        tree.set(part, None)
+    distinct, group = tree.args.get("distinct"), tree.args.get("group")
+    if distinct is not None and distinct.args.get("on"):
+        tree.set("distinct", None)
+        tree.set("order", None)
+        found.append("on")
+    sets = list(group.find_all(exp.GroupingSets, exp.Rollup, exp.Cube)) if group is not None else []
+    if sets and group is not None:
+        columns = {each.sql(): each.copy() for each in group.find_all(exp.Column)}
+        tree.set("group", exp.Group(expressions=list(columns.values())))
+    return bool(found or sets)
+
+
+def _windows(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
+    """An aggregate OVER (PARTITION BY k) is the aggregate by k; a rank becomes a count."""
+    windows = [each for each in tree.find_all(exp.Window) if each.parent_select is tree]
+    if not windows:
+        return False
+    keys = {key.sql(): key for window in windows for key in window.args.get("partition_by") or []}
+    for window in windows:
+        called, whole = window.this, window.parent
+        nested = next((part for part in called.iter_expressions() if holds_aggregate(part)), None)
+        if nested is not None and isinstance(whole, exp.Div) and window is whole.expression:
+            whole.replace(whole.this)  # a share of a total: the total can be added up afterwards
+        elif nested is not None and isinstance(called, exp.AggFunc):
+            window.replace(nested)
+        else:
+            window.replace(called if function_of(called.sql_name()) else _count())
+    items = [item for item in tree.expressions if holds_aggregate(item)]
+    listed = [item for item in tree.expressions if not holds_aggregate(item) and item.unalias().sql() in keys]
+    missing = [key for text, key in keys.items() if text not in [item.unalias().sql() for item in listed]]
+    if not keys:
+        listed = [item for item in tree.expressions if not holds_aggregate(item)] if tree.args.get("group") else []
+    tree.set("expressions", [*(key.copy() for key in missing), *listed, *items])
+    if keys:
+        tree.set("group", exp.Group(expressions=[key.copy() for key in keys.values()]))
+    tree.set("order", None)
+    return True
+
+
+def _count() -> exp.Expr:
+    return exp.Count(this=exp.Star())
+
+
+def _names(tree: exp.Select, error: SitrError, catalog: Catalog) -> bool:
+    """A misspelled name is the nearest one; a name in double quotes that is none is a text."""
+    if not isinstance(error, UnknownName):
+        return False
+    columns = [column.name for column in catalog.table.columns]
+    tables = {catalog.table.name, *catalog.public}
+    aliases = {each.alias_or_name.lower() for each in tree.find_all(exp.Table, exp.Subquery, exp.CTE)}
+    changed = False
+    for table in tree.find_all(exp.Table):
+        if table.name.lower() not in {name.lower() for name in tables} and not _is_named(tree, table.name):
+            table.replace(exp.to_table(catalog.table.name))
+            changed = True
+    for column in list(tree.find_all(exp.Column)):
+        if column.table and column.table.lower() not in aliases:
+            column.set("table", None)
+            changed = True
+        if f"'{column.name}'" not in error.given:
+            continue
+        near = nearest(column.name, columns)
+        compared = isinstance(column.parent, exp.EQ | exp.NEQ | exp.In) and column is not column.parent.this
+        if compared and (near is None or column.this.args.get("quoted")):
+            column.replace(exp.Literal.string(column.name))
+        elif near is not None:
+            column.set("this", exp.to_identifier(near))
+        else:
+            return False
+        changed = True
+    return changed
+
+
+def _is_named(tree: exp.Select, name: str) -> bool:
+    return any(each.alias.lower() == name.lower() for each in tree.find_all(exp.CTE))
+
+
+def _no_aggregate(tree: exp.Select, _: SitrError, catalog: Catalog) -> bool:
+    """SELECT * and single rows become a count, by the columns that can be keys."""
+    if any(holds_aggregate(item) for item in tree.expressions):
+        return False
+    keys = [item for item in tree.expressions if _can_be_key(item.unalias(), catalog)]
+    tree.set("expressions", [*keys, exp.alias_(_count(), "n")])
+    tree.set("group", exp.Group(expressions=[key.unalias().copy() for key in keys]) if keys else None)
+    tree.set("distinct", None)
+    order = tree.args.get("order")
+    if order is not None and not all(holds_aggregate(each) for each in order.expressions):
+        tree.set("order", None)
+    if not keys:
+        tree.set("limit", None)
+    return True
+
+
+def _can_be_key(item: exp.Expr, catalog: Catalog) -> bool:
+    """Whether it is a column by which people can be grouped, and not one that names them."""
+    found = next((each for each in catalog.table.columns if each.name.lower() == item.name.lower()), None)
+    unit = catalog.table.unit.column if isinstance(catalog.table.unit, Person) else None
+    return isinstance(item, exp.Column) and found is not None and found.kind in GROUPABLE and found.name != unit
+
+
+def _not_grouped(tree: exp.Select, error: SitrError, catalog: Catalog) -> bool:
+    """A column that is selected beside aggregates is listed in GROUP BY, or left out if it cannot be a key."""
+    group = tree.args.get("group")
+    listed = [key.sql() for key in group.expressions] if group is not None else []
+    missing = []
+    for place, item in enumerate(tree.expressions, start=1):
+        inner = item.unalias()
+        if holds_aggregate(inner) or isinstance(inner, exp.Literal):
+            continue
+        named = isinstance(item, exp.Alias) and item.alias in listed
+        if inner.sql() not in listed and str(place) not in listed and not named:
+            missing.append(item)
+    if not missing or "GROUP BY" not in error.message:
+        return False
+    keep = [
+        item for item in missing if not isinstance(item.unalias(), exp.Column) or _can_be_key(item.unalias(), catalog)
+    ]
+    dropped = [item for item in missing if not any(item is each for each in keep)]
+    tree.set("expressions", [item for item in tree.expressions if not any(item is each for each in dropped)])
+    keys = [*(group.expressions if group is not None else []), *(item.unalias().copy() for item in keep)]
+    tree.set("group", exp.Group(expressions=keys) if keys else None)
+    return True
+
+
+_CALL = re.compile(r"^(\w+)\((.+)\) needs bounds")
+
+
+def _bounds(tree: exp.Select, error: SitrError, _: Catalog) -> bool:
+    """A sum without bounds is clamped, with placeholders."""
+    if not isinstance(error, DescriptionError) or (found := _CALL.match(error.given)) is None:
+        return False
+    changed = False
+    for call in list(tree.find_all(exp.AggFunc)):
+        of = call.this
+        if isinstance(of, exp.Expr) and _plain(of.sql(dialect=DuckDB)) == _plain(found[2]):
+            ends = [exp.Literal.number(0), exp.Literal.number(100)]
+            clamped = exp.Anonymous(this="CLAMP", expressions=[of.copy(), *ends])
+            clamped.add_comments([BOUNDS])
+            of.replace(clamped)
+            changed = True
+    return changed
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\s()\"]", "", text).lower()
+
+
+def _pairs(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
+    """COUNT(DISTINCT a, b) counts different texts."""
+    changed = False
+    for distinct in list(tree.find_all(exp.Distinct)):
+        if isinstance(distinct.parent, exp.Count) and len(distinct.expressions) > 1:
+            texts = [exp.cast(part.copy(), "VARCHAR") for part in distinct.expressions]
+            joined: exp.Expr = texts[0]
+            for text in texts[1:]:
+                joined = exp.DPipe(this=exp.DPipe(this=joined, expression=exp.Literal.string("|")), expression=text)
+            distinct.set("expressions", [joined])
+            changed = True
+    return changed
+
+
+def _other_functions(tree: exp.Select, error: SitrError, _: Catalog) -> bool:
+    """Lists and modes become counts of different values, and texts are counted instead of summed."""
+    for call in tree.find_all(exp.AggFunc):
+        odd = isinstance(
+            call, exp.GroupConcat | exp.ArrayAgg | exp.Mode | exp.AnyValue | exp.List | exp.First | exp.Last
+        )
+        texts = isinstance(call, exp.Sum | exp.Avg) and "needs a column of numbers" in error.given
+        if (odd or texts) and isinstance(call.this, exp.Expr):
+            column = next(call.find_all(exp.Column), None)
+            if column is None:
+                continue
+            whole = call.parent if isinstance(call.parent, exp.IgnoreNulls) else call
+            what = exp.Distinct(expressions=[column.copy()]) if odd else column.copy()
+            whole.replace(exp.Count(this=what))
+            return True
+    return False
+
+
+def _real_keys(tree: exp.Select, error: SitrError, _: Catalog) -> bool:
+    """A key of real numbers is rounded down."""
+    group = tree.args.get("group")
+    if group is None or "GROUP BY cannot use" not in error.given or "type real" not in error.given:
+        return False
+    for key in list(group.expressions):
+        if isinstance(key, exp.Column) and f"'{key.name}'" in error.given:
+            for item in list(tree.expressions):
+                if item.unalias() == key:
+                    item.replace(exp.alias_(exp.Floor(this=key.copy()), item.alias_or_name))
+            key.replace(exp.Floor(this=key.copy()))
+            return True
+    return False
+
+
+def _most_frequent(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
+    """MODE(x) alone is the first key by count."""
+    if len(tree.expressions) != 1 or tree.args.get("group") or not isinstance(tree.expressions[0].unalias(), exp.Mode):
+        return False
+    key = tree.expressions[0].unalias().this
+    tree.set("expressions", [key.copy(), exp.alias_(_count(), "n")])
+    tree.set("group", exp.Group(expressions=[key.copy()]))
+    tree.set("order", exp.Order(expressions=[exp.Ordered(this=exp.column("n"), desc=True)]))
+    tree.set("limit", exp.Limit(expression=exp.Literal.number(1)))
+    return True
+
+
+def _today(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
+    """The date of today is written out, so that the question means the same tomorrow."""
+    found = [*tree.find_all(exp.CurrentDate), *tree.find_all(exp.CurrentTimestamp)]
+    for each in found:
+        kind = "DATE" if isinstance(each, exp.CurrentDate) else "TIMESTAMP"
+        each.replace(exp.cast(exp.Literal.string(date.today().isoformat()), kind))  # noqa: DTZ011
+    return bool(found)
+
+
+def _by_person(tree: exp.Select, error: SitrError, catalog: Catalog) -> bool:
+    """A sub-query with aggregates groups by the unit too."""
+    unit, changed = catalog.table.unit, False
+    if not error.given.startswith("A sub-query with an aggregate") or not isinstance(unit, Person):
+        return False
+    for select in tree.find_all(exp.Select):
+        if select is tree or not any(holds_aggregate(item) for item in select.expressions):
+            continue
+        group = select.args.get("group")
+        keys = group.expressions if group is not None else []
+        if all(key.name.lower() != unit.column.lower() for key in keys):
+            person = exp.column(exp.to_identifier(unit.column))
+            select.set("expressions", [person, *select.expressions])
+            select.set("group", exp.Group(expressions=[person.copy(), *keys]))
+            changed = True
+    return changed
+
+
+def _left_out(tree: exp.Select, _: SitrError, catalog: Catalog) -> bool:
+    """As a last resort, columns that cannot be asked for are left out, with their keys."""
+    keep = []
+    for item in tree.expressions:
+        inner = item.unalias()
+        alone = exp.Select(expressions=[inner.copy()], from_=tree.args["from_"].copy(), joins=tree.args.get("joins"))
+        if not holds_aggregate(inner):
+            alone.set("group", exp.Group(expressions=[inner.copy()]))
+            alone.set("expressions", [exp.alias_(_count(), "n")])
+        if isinstance(inner, exp.Column | exp.Literal) or _refused(_text(alone), catalog) is None:
+            keep.append(item)
+    if len(keep) == len(tree.expressions) or not any(holds_aggregate(item) for item in keep):
+        return False
+    gone = {text for item in tree.expressions if item not in keep for text in (item.alias, item.unalias().sql())}
+    tree.set("expressions", keep)
+    if (group := tree.args.get("group")) is not None:
+        keys = [key for key in group.expressions if key.sql() not in gone]
+        tree.set("group", exp.Group(expressions=keys) if keys else None)
+    return True
+
+
+def _union(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
+    """UNION becomes UNION ALL."""
+    unions = [each for each in tree.find_all(exp.Union) if each.args.get("distinct")]
+    for each in unions:
+        each.set("distinct", False)
+    return bool(unions)
+
+
+def _self_join(tree: exp.Select, _: SitrError, catalog: Catalog) -> bool:
+    """Pairs of rows become people with several rows."""
+    name, unit = catalog.table.name, catalog.table.unit
+    tables = [each for each in tree.find_all(exp.Table) if each.name.lower() == name.lower()]
+    if len(tables) < 2 or not tree.args.get("joins") or not isinstance(unit, Person):
+        return False
+    person = exp.column(exp.to_identifier(unit.column))
+    each = exp.select(person, exp.alias_(_count(), "rows_each")).from_(name).group_by(person.copy())
+    found = exp.select(exp.alias_(_count(), "people")).from_(each.subquery("each_person")).where("rows_each > 1")
+    for part in list(tree.args):
+        tree.set(part, None)
+    for part, value in found.args.items():
+        tree.set(part, value)
+    return True
+
+
+_WAYS: tuple[Way, ...] = (
+    _other_parts,
+    _windows,
+    _self_join,
+    _names,
+    _union,
+    _pairs,
+    _most_frequent,
+    _today,
+    _by_person,
+    _other_functions,
+    _bounds,
+    _no_aggregate,
+    _real_keys,
+    _not_grouped,
+    _left_out,
+)

@@ -1,0 +1,175 @@
+r"""Regular expressions of a small language that every engine reads alike, in a time that grows only with the text.
+
+A pattern has letters and signs, `.`, classes such as `[a-z_]` and `[^0-9]`, `\d`, `\w` and `\s`, `^` and `$`, brackets,
+`|`, and the repetitions `*`, `+`, `?`, `{2}` and `{2,5}`. It has no back-references and no look-around, so that it is a
+regular language: an automaton reads each character once, whatever the text is. DuckDB's RE2 works so, and it refuses a
+pattern only when it is read, never on a row. Everything that it could refuse is refused here, before the charge: the
+length is limited, and so is what nested repetitions multiply to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sitr.dataset.literals import shown
+from sitr.dataset.schema import Kind
+from sitr.errors import QuestionError
+from sitr.questions.aggregate.expressions.rules import Rule, truth, wrong_count, wrong_type
+from sitr.questions.aggregate.expressions.typed import Typed
+
+LONGEST = 200
+"""The most characters of a pattern."""
+
+MOST_COPIES = 200
+"""The most often that a part of a pattern is repeated by numbers, inner and outer repetitions together."""
+
+_ESCAPED = frozenset(".*+?()[]{}|^$\\/-")
+_CLASSES = frozenset("dws")
+_SPECIAL = frozenset("*+?{}|()[]\\")
+
+
+class _Odd(ValueError):
+    """A pattern that is not of this language; its text says why."""
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads a pattern from left to right. Each method returns how often a part inside is repeated by numbers."""
+
+    pattern: str
+    at: int = 0
+
+    def next(self) -> str:
+        return self.pattern[self.at : self.at + 1]
+
+    def take(self) -> str:
+        found = self.next()
+        self.at += 1
+        return found
+
+    def whole(self) -> None:
+        self.choice(depth=0)
+        if self.at < len(self.pattern):
+            raise _Odd("a bracket is not opened")
+
+    def choice(self, depth: int) -> int:
+        if depth > 10:
+            raise _Odd("brackets are nested too deeply")
+        most = self.sequence(depth)
+        while self.next() == "|":
+            self.take()
+            most = max(most, self.sequence(depth))
+        return most
+
+    def sequence(self, depth: int) -> int:
+        most = 1
+        while self.next() not in ("", "|", ")"):
+            most = max(most, self.repeated(depth))
+        return most
+
+    def repeated(self, depth: int) -> int:
+        anchor = self.next() in ("^", "$")
+        copies = self.part(depth)
+        if self.next() not in ("*", "+", "?", "{"):
+            return copies
+        if anchor:
+            raise _Odd("^ and $ cannot be repeated")
+        copies *= self.numbers() if self.take() == "{" else 1
+        if copies > MOST_COPIES:
+            raise _Odd(f"a part is repeated more than {MOST_COPIES} times")
+        if self.next() in ("*", "+", "?", "{"):
+            raise _Odd("a repetition is repeated")
+        return copies
+
+    def numbers(self) -> int:
+        end = self.pattern.find("}", self.at)
+        low, comma, high = self.pattern[self.at : end].partition(",") if end >= 0 else ("", "", "")
+        if not _number(low) or (comma and high and not _number(high)):
+            raise _Odd("the numbers in { } are in the wrong order")
+        self.at = end + 1
+        if high and int(low) > int(high):
+            raise _Odd("the numbers in { } are in the wrong order")
+        return max(int(high or low), 1)
+
+    def part(self, depth: int) -> int:
+        sign = self.take()
+        match sign:
+            case "(":
+                if self.next() == "?":
+                    raise _Odd("(? is not known here")
+                copies = self.choice(depth + 1)
+                if self.take() != ")":
+                    raise _Odd("a bracket is not closed")
+                return copies
+            case "[":
+                self.set()
+            case "\\":
+                self.escaped()
+            case _ if sign in _SPECIAL:
+                raise _Odd(f"{sign} has nothing before it")
+        return 1
+
+    def set(self) -> None:
+        if self.next() == "^":
+            self.take()
+        if self.next() in ("]", ""):
+            raise _Odd("a class [ ] is empty")
+        while (sign := self.take()) != "]":
+            if sign in ("", "["):
+                raise _Odd("a class [ ] is not closed, or has another [ in it")
+            first = self.escaped() if sign == "\\" else sign
+            if self.next() == "-" and self.pattern[self.at + 1 : self.at + 2] not in ("]", ""):
+                self.take()
+                sign = self.take()
+                last = self.escaped() if sign == "\\" else sign
+                if len(first) != 1 or len(last) != 1 or last == "[" or first > last:
+                    raise _Odd("a range in a class [ ] is in the wrong order")
+
+    def escaped(self) -> str:
+        sign = self.take()
+        if sign in _CLASSES:
+            return "\\" + sign
+        if sign not in _ESCAPED or not sign:
+            raise _Odd(f"\\{sign} is not known here")
+        return sign
+
+
+def _number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= 3
+
+
+def odd(pattern: str) -> str | None:
+    r"""Why a pattern cannot be used; None if it can.
+
+    >>> odd(r"^(a|b)+\d{2,3}$"), odd("(a"), odd("a{9}{9}")
+    (None, 'a bracket is not closed', 'a repetition is repeated')
+    """
+    if len(pattern) > LONGEST:
+        return f"it has more than {LONGEST} characters"
+    if not all(sign.isprintable() for sign in pattern):
+        return "it has characters that cannot be printed"
+    try:
+        _Reader(pattern).whole()
+    except _Odd as why:
+        return str(why)
+    return None
+
+
+def matched(function: str, parts: tuple[Typed, ...]) -> Typed:
+    """REGEXP_MATCHES(x, pattern), somewhere in the text, and REGEXP_FULL_MATCH, the whole text."""
+    if len(parts) != 2:
+        raise wrong_count(function, f"{function}(x, '^a+$')")
+    value, pattern = parts
+    if value.kind is not Kind.TEXT:
+        raise wrong_type(function, value, needs="text")
+    text = pattern.value if pattern.is_literal else None
+    why = odd(text) if isinstance(text, str) else "it is not a text"
+    if why is not None:
+        raise QuestionError(
+            given=f"{function} cannot use the pattern {shown(text)}: {why}.",
+            do="Use letters, ., classes such as [a-z], \\d, \\w, \\s, ( ), |, *, + and ?, or LIKE.",
+        )
+    return truth(function, parts, nullable=value.nullable)
+
+
+PATTERNS: dict[str, Rule] = dict.fromkeys(("REGEXP_MATCHES", "REGEXP_FULL_MATCH"), matched)

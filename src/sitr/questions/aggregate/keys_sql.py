@@ -1,0 +1,87 @@
+"""From SQL to the keys of a question: what GROUP BY lists, GROUP BY ALL and DISTINCT, and constants beside them."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sitr.errors import QuestionError
+from sitr.questions.aggregate.aggregate_sql import holds_aggregate
+from sitr.questions.aggregate.expressions.expression import Expression, Literal, Name, spelled
+from sitr.questions.aggregate.nodes import NamedKey
+from sitr.questions.aggregate.places import place
+from sitr.questions.aggregate.reader import expression
+from sitr.questions.aggregate.refusals import refuse_other_parts
+
+
+def keys_of(select: exp.Select) -> tuple[NamedKey, ...]:
+    """The keys, each with its name in the answer. A constant that is selected is a key with one value."""
+    listed = _listed(select)
+    found = [_key(item, list(select.expressions)) for item in listed]
+    if len({key.of for key in found}) < len(found):
+        raise QuestionError(
+            given=f"GROUP BY lists a key more than once: {', '.join(spelled(key.of) for key in found)}.",
+            do="Remove the repeated key.",
+            excerpt=place(select.args.get("group")),
+        )
+    beside = any(map(holds_aggregate, select.expressions))
+    constants = [_named_key(item) for item in select.expressions if beside and isinstance(item.unalias(), exp.Literal)]
+    return (*found, *(key for key in constants if key.of not in [each.of for each in found]))
+
+
+def _listed(select: exp.Select) -> list[exp.Expr]:
+    """What GROUP BY lists; with ALL, and with DISTINCT but without aggregates, all columns that are no aggregates."""
+    group, distinct = select.args.get("group"), select.args.get("distinct")
+    plain = [item.unalias() for item in select.expressions if not _is_shown_number(item)]
+    if group is None:
+        return plain if distinct is not None and len(plain) == len(select.expressions) else []
+    refuse_other_parts(group, "expressions", "all", within="GROUP BY ")
+    if group.args.get("all"):
+        return plain
+    _show_keys(select, group)
+    return list(group.expressions)
+
+
+def _is_shown_number(item: exp.Expr) -> bool:
+    inner = item.unalias()
+    return holds_aggregate(inner) or isinstance(inner, exp.Star | exp.Literal)
+
+
+def _show_keys(select: exp.Select, group: exp.Expr) -> None:
+    """ANY_VALUE of a key is the key: all rows of a group have the same one."""
+    for item in select.expressions:
+        found = item.unalias()
+        inner = found.this if isinstance(found, exp.IgnoreNulls) else found
+        if isinstance(inner, exp.AnyValue) and any(inner.this == key for key in group.expressions):
+            named = isinstance(item, exp.Alias)
+            found.replace(inner.this.copy() if named else exp.alias_(inner.this.copy(), inner.this.name))
+
+
+def _key(item: exp.Expr, items: list[exp.Expr]) -> NamedKey:
+    if isinstance(item, exp.Literal) and not item.is_string and item.name.isdecimal():
+        if not 1 <= int(item.name) <= len(items):
+            raise QuestionError(
+                given=f"GROUP BY {item.name} names no column: SELECT has {len(items)}.",
+                do="Use the number of a selected column, or its name.",
+                excerpt=place(item),
+            )
+        return _named_key(items[int(item.name) - 1])
+    if isinstance(item, exp.Column) and not item.table:
+        for selected in items:
+            named = isinstance(selected, exp.Alias) and selected.alias.lower() == item.name.lower()
+            if named and not holds_aggregate(selected):
+                return _named_key(selected)
+    of = expression(item)
+    for selected in items:
+        if not _is_shown_number(selected) and expression(selected.unalias()) == of:
+            return _named_key(selected)
+    return NamedKey(default_name(of), of)
+
+
+def _named_key(selected: exp.Expr) -> NamedKey:
+    of = expression(selected.unalias())
+    return NamedKey(selected.alias if isinstance(selected, exp.Alias) else default_name(of), of)
+
+
+def default_name(of: Expression) -> str:
+    """The name of a key that has none."""
+    return of.name if isinstance(of, Name) else str(of.value) if isinstance(of, Literal) else spelled(of)

@@ -1,0 +1,232 @@
+"""All obstacles of a question at once: each part that cannot be asked, where it is, why, and what to write instead.
+
+A question without a mistake never comes here. Of any other, each part is checked by itself, from the outside inwards: a
+part that passes has no obstacle, and of one that fails the smallest failing parts are the obstacles. A part that is
+refused as such, like a window function, is one beside those inside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sqlglot import exp
+
+from sitr.errors import SitrError, UnknownName
+from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate, over_aggregates
+from sitr.questions.aggregate.bind import grouped
+from sitr.questions.aggregate.conditions_sql import chosen_rows
+from sitr.questions.aggregate.expressions.expression import Name
+from sitr.questions.aggregate.from_clause import PARTS as SUB_QUERY
+from sitr.questions.aggregate.from_clause import read_rows
+from sitr.questions.aggregate.instead import dashed
+from sitr.questions.aggregate.keys_sql import keys_of
+from sitr.questions.aggregate.nodes import NamedKey
+from sitr.questions.aggregate.places import copied, place
+from sitr.questions.aggregate.reader import expression
+from sitr.questions.aggregate.refusals import forbidden
+from sitr.questions.aggregate.relations import Catalog, view_of
+from sitr.questions.aggregate.spelling import identifier, literal
+from sitr.questions.aggregate.sql import PARTS as QUESTION
+from sitr.questions.aggregate.sql import check_listed
+from sitr.questions.aggregate.view import View
+
+MOST = 20
+"""The most obstacles that are shown."""
+
+Obstacle = tuple[exp.Expr, SitrError]
+Check = Callable[[exp.Expr], object]
+
+_NO_PARTS = (
+    *(exp.Identifier, exp.Star, exp.Literal, exp.Interval, exp.Var, exp.DataType),
+    *(exp.Tuple, exp.Array, exp.Null, exp.Query),
+)
+"""What is no part of its own: only what holds it can be right or wrong."""
+
+
+def obstacles(tree: exp.Select, catalog: Catalog) -> list[SitrError]:
+    """The errors of all parts of a question, in the order of its text, each with its place."""
+    found: dict[tuple[str, str], SitrError] = {}
+    selects = [each for each in tree.find_all(exp.Select) if each is tree or _is_source(each)]
+    for select in selects:
+        for part, error in _of_select(select, catalog, whole=select is tree):
+            if error.excerpt is None:
+                error.excerpt = place(part)
+            found.setdefault((error.message, str(error.excerpt)), error)
+    ordered = sorted(found.values(), key=_position)
+    return ordered[:MOST]
+
+
+def explained(error: SitrError, culprit: exp.Expr | None, view: View | None) -> SitrError:
+    """The error, with other advice where a name is probably not meant as the name of a column."""
+    if view is None or not isinstance(error, UnknownName) or not isinstance(culprit, exp.Column) or culprit.table:
+        return error
+    difference = culprit.parent
+    while isinstance(difference, exp.Sub):
+        name = dashed(difference)
+        if name is not None and view.find(Name(name)):
+            do = f"If {name} is the name of a column, write it in double quotes: {identifier(name)}."
+            return UnknownName(given=error.given, do=do)
+        difference = difference.parent
+    compared = isinstance(culprit.parent, exp.EQ | exp.NEQ | exp.In) and culprit is culprit.parent.args.get(
+        "expression"
+    )
+    quoted = isinstance(culprit.this, exp.Identifier) and bool(culprit.this.args.get("quoted"))
+    if compared and (quoted or not error.do.startswith("Did you mean")):
+        return UnknownName(given=error.given, do=f"Write text in single quotes: {literal(culprit.name)}.")
+    return error
+
+
+def _position(error: SitrError) -> tuple[int, int]:
+    return (error.excerpt.line, error.excerpt.column) if error.excerpt is not None else (10**9, 0)
+
+
+def _is_source(select: exp.Select) -> bool:
+    """Whether rows come from this sub-query; others are refused as such, or read where they stand."""
+    return isinstance(select.parent, exp.Subquery | exp.CTE) and select.find_ancestor(exp.From, exp.CTE) is not None
+
+
+def _of_select(select: exp.Select, catalog: Catalog, *, whole: bool) -> Iterator[Obstacle]:
+    for part, value in select.args.items():
+        if value and part not in (QUESTION if whole else SUB_QUERY):
+            yield select, forbidden(value[0] if isinstance(value, list) else value, part=part, of=select)
+    view, error = _viewed(select, catalog)
+    if error is not None:
+        yield from _of_rows(select, catalog, error)
+    for item, wrong in (*_of_where(select, view), *_of_keys(select, view), *_of_columns(select, view, whole=whole)):
+        yield item, explained(wrong, item, view)
+    for name in ("having", "qualify") if whole else ():
+        if (after := select.args.get(name)) is not None:
+            yield from _smallest(after.this, over_aggregates)
+    for ordered in (select.args.get("order") or exp.Order(expressions=[])).expressions if whole else ():
+        yield from _smallest(ordered.this, over_aggregates)
+
+
+def _viewed(select: exp.Select, catalog: Catalog) -> tuple[View | None, SitrError | None]:
+    """What the question can name, and what is wrong with where its rows come from; WHERE has checks of its own."""
+    bare = copied(select)
+    bare.set("where", None)
+    wrong: SitrError | None = None
+    for each in (select, bare):
+        try:
+            return view_of(read_rows(each)[0], catalog), None  # type: ignore[arg-type]
+        except SitrError as error:
+            wrong = error
+    return None, wrong
+
+
+def _of_rows(select: exp.Select, catalog: Catalog, error: SitrError) -> Iterator[Obstacle]:
+    """What is wrong with FROM: each table that is not known, or the whole."""
+    named = {each.alias.lower() for each in select.find_all(exp.CTE)}
+    known = {catalog.table.name.lower(), *map(str.lower, catalog.public), *named}
+    source = select.args.get("from_")
+    first = source.this if source is not None else None
+    unknown = False
+    if isinstance(first, exp.Table) and first.name.lower() not in known:
+        wrong = _error(lambda item: view_of(item.name, catalog), first)
+        if wrong is not None:
+            unknown = True
+            yield first, wrong
+    if not unknown or error.excerpt is not None:
+        yield (source if source is not None else select), error
+
+
+def _of_where(select: exp.Select, view: View | None) -> Iterator[Obstacle]:
+    try:
+        rest = chosen_rows(select)[0]
+    except SitrError:
+        rest = select.args["where"].this
+    if rest is not None:
+        yield from _smallest(rest, _row(view))
+
+
+def _of_keys(select: exp.Select, view: View | None) -> Iterator[Obstacle]:
+    group = select.args.get("group")
+    if group is None:
+        return
+    for part, value in group.args.items():
+        if value and part not in ("expressions", "all"):
+            yield group, forbidden(value[0] if isinstance(value, list) else value, part=part, within="GROUP BY ")
+    items = select.expressions
+    for key in group.expressions:
+        at = int(key.name) if isinstance(key, exp.Literal) and key.name.isdecimal() else 0
+        of = items[at - 1].unalias() if 1 <= at <= len(items) else key
+        same = next((each.this for each in items if isinstance(each, exp.Alias) and each.alias == key.name), of)
+        if isinstance(same, exp.Literal) or holds_aggregate(same):
+            continue
+        yield from _smallest(same, _row(view), whole=lambda item: _check_key(item, view))
+
+
+def _check_key(item: exp.Expr, view: View | None) -> None:
+    of = expression(item)
+    if view is not None:
+        grouped(NamedKey("key", of), view)
+
+
+def _of_columns(select: exp.Select, view: View | None, *, whole: bool) -> Iterator[Obstacle]:
+    for item in select.expressions:
+        inner = item.unalias()
+        if not whole and isinstance(inner, exp.Star | exp.AggFunc):
+            continue
+        yield from _smallest(inner, _column(view))
+    if whole and _error(lambda _: keys_of(select), select) is None:
+        keys = keys_of(select)
+        for item in select.expressions:
+            inner = item.unalias()
+            if not holds_aggregate(inner) and not isinstance(inner, exp.Star) and _error(expression, inner) is None:
+                error = _error(lambda each: check_listed(each, keys), item)
+                if error is not None:
+                    yield item, error
+
+
+def _row(view: View | None) -> Check:
+    def check(item: exp.Expr) -> None:
+        of = expression(item)
+        if view is not None:
+            view.typed(of)
+
+    return check
+
+
+def _column(view: View | None) -> Check:
+    """A selected column, or a part of it: an aggregate, or something on rows."""
+
+    def check(item: exp.Expr) -> None:
+        if not holds_aggregate(item) and not isinstance(item, exp.Star | exp.Window):
+            _row(view)(item)
+            return
+        aggregate = aggregate_of(item)
+        if view is not None:
+            aggregate.bound(view)
+
+    return check
+
+
+def _error(check: Check, item: exp.Expr) -> SitrError | None:
+    try:
+        check(item)
+    except SitrError as found:
+        return found
+    return None
+
+
+def _smallest(item: exp.Expr, check: Check, *, whole: Check | None = None) -> Iterator[Obstacle]:
+    """The smallest parts of an expression that fail; the whole may have a check of its own."""
+    error = _error(whole or check, item)
+    if error is None:
+        return
+    inside = [hit for part in _parts(item) for hit in _smallest(part, check)]
+    if not inside or isinstance(item, exp.Window | exp.Query | exp.Exists):
+        yield item, error
+    yield from inside
+
+
+def _parts(item: exp.Expr) -> Iterator[exp.Expr]:
+    """The parts that could be asked by themselves."""
+    called = item.this if isinstance(item, exp.Window) else None  # it is refused together with its window
+    for part in item.iter_expressions():
+        if isinstance(part, _NO_PARTS):
+            continue
+        if part is not called and isinstance(part, exp.Condition) and not isinstance(part, exp.Ordered):
+            yield part
+        else:
+            yield from _parts(part)

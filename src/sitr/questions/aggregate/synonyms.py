@@ -1,0 +1,76 @@
+"""Functions of other databases, in terms of those that Sitr has: PI(), DATE(x), WIDTH_BUCKET, regular expressions.
+
+Each reader gets the construct and the function that reads its parts, because that one uses these readers itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal
+from sitr.questions.aggregate.refusals import forbidden, refuse_other_parts
+
+Read: TypeAlias = Callable[[exp.Expr], Expression]
+
+
+def _pi(item: exp.Expr, _: Read) -> Expression:
+    refuse_other_parts(item)
+    return Literal(math.pi)
+
+
+def _date(item: exp.Expr, read: Read) -> Expression:
+    """DATE(x) is a cast."""
+    refuse_other_parts(item, "this")
+    if item.this is None:
+        raise forbidden(item)
+    return Call("CAST", (read(item.this), Literal("DATE")))
+
+
+def _bucket(item: exp.Expr, read: Read) -> Expression:
+    """WIDTH_BUCKET(x, low, high, n): the number of the cell, 0 below all cells and n + 1 above them."""
+    parts = ("this", "min_value", "max_value", "num_buckets")
+    refuse_other_parts(item, *parts)
+    of, low, high, many = (read(item.args[part]) if item.args.get(part) is not None else None for part in parts)
+    match low, high, many:
+        case Literal(int() | float() as least), Literal(int() | float() as most), Literal(int(n)) if (
+            of is not None and n >= 1 and least < most
+        ):
+            moved = of if least == 0 else Call("-", (of, low))
+            place = Call("FLOOR", (Call("/", (moved, Literal((most - least) / n))),))
+            return Call("CLAMP", (Call("+", (place, Literal(1))), Literal(0), Literal(n + 1)))
+    raise forbidden(item)
+
+
+def _replaced(item: exp.Expr, read: Read) -> Expression:
+    refuse_other_parts(item, "this", "expression", "replacement")
+    parts = [item.this, item.expression, item.args.get("replacement")]
+    if any(part is None for part in parts):
+        raise forbidden(item)
+    return Call("REPLACE", tuple(map(read, parts)))
+
+
+def _matches(function: str) -> Callable[[exp.Expr, Read], Expression]:
+    def reader(item: exp.Expr, read: Read) -> Expression:
+        refuse_other_parts(item, "this", "expression", "full_match")
+        pattern = item.expression
+        if not (isinstance(pattern, exp.Literal) and pattern.is_string):
+            raise forbidden(item)
+        return Call(function, (read(item.this), Literal(pattern.name)))
+
+    return reader
+
+
+SYNONYMS: dict[type[exp.Expr], Callable[[exp.Expr, Read], Expression]] = {
+    exp.Pi: _pi,
+    exp.Date: _date,
+    exp.TsOrDsToDate: _date,
+    exp.WidthBucket: _bucket,
+    exp.Replace: _replaced,
+    exp.RegexpLike: _matches("REGEXP_MATCHES"),
+    exp.RegexpFullMatch: _matches("REGEXP_FULL_MATCH"),
+    exp.SimilarTo: _matches("REGEXP_FULL_MATCH"),
+}

@@ -1,0 +1,134 @@
+"""All obstacles of a question are shown at once, each at its place, and a similar question that can be asked."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from sitr.dataset.schema import Kind, Table, describe
+from sitr.errors import SitrError
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person
+from sitr.questions.aggregate.asked import asked
+from sitr.questions.aggregate.equivalent import BOUNDS, equivalent
+from sitr.questions.aggregate.relations import Catalog
+
+KINDS = {"id": Kind.INTEGER, "ward": Kind.TEXT, "cost": Kind.REAL, "days": Kind.INTEGER, "day": Kind.DATE}
+
+
+@pytest.fixture
+def table() -> Table:
+    return describe(
+        "visits",
+        kinds=KINDS,
+        unit=Person("id"),
+        relation=Relation.ADD_REMOVE,
+        max_groups=2,
+        max_rows_per_group=3,
+        bounds={"cost": (0, 10)},
+        granularity={},
+        keys={},
+    )
+
+
+def refused(sql: str, table: Table) -> SitrError:
+    with pytest.raises(SitrError) as error:
+        asked(sql, table)
+    return error.value
+
+
+def pointed(error: SitrError) -> str:
+    assert error.excerpt is not None, error
+    first = error.excerpt.column - 1
+    return error.excerpt.text[first : first + error.excerpt.length]
+
+
+@pytest.mark.parametrize(
+    ("sql", "parts"),
+    [
+        ("SELECT wrad, SUM(cst) FROM visits GROUP BY wrad", {"wrad", "cst"}),
+        ("SELECT SUM(days), SUM(ward), COUNT(*) FROM visits", {"SUM(days)", "SUM(ward)"}),
+        (
+            "SELECT COUNT(*) FROM visits WHERE dais > 1 AND f(cost) = 2 AND ward = Surgery",
+            {"dais", "f(cost)", "Surgery"},
+        ),
+        (
+            "SELECT ward, RANK() OVER (ORDER BY cst) AS r, MODE(ward) AS m FROM visits GROUP BY ward",
+            {"RANK() OVER (ORDER BY cst)", "cst", "MODE(ward)"},
+        ),
+        ("SELECT age, days, COUNT(*) FROM visits", {"age", "days"}),
+        ("SELECT SUM(a) FROM (SELECT csot AS a, dys AS b FROM visits WHERE wad = 'x')", {"csot", "dys", "wad"}),
+        ("SELECT COUNT(*) FROM visits GROUP BY cost, cst HAVING SUM(RANDOM()) > 1", {"cost", "cst", "SUM(RANDOM())"}),
+        ("SELECT COUNT(*) FROM visit WHERE f(x) = 1", {"visit", "f(x)"}),
+    ],
+)
+def test_every_obstacle_is_shown_at_its_place(sql: str, parts: set[str], table: Table) -> None:
+    error = refused(sql, table)
+    found = {pointed(each) for each in (error, *error.others)}
+    assert parts <= found
+    assert len({each.message for each in (error, *error.others)}) == 1 + len(error.others)
+
+
+def test_obstacles_are_in_the_order_of_the_text(table: Table) -> None:
+    error = refused("SELECT SUM(a), SUM(b), SUM(c)\nFROM visits\nWHERE e = 1 AND d = 2", table)
+    places = [(each.excerpt.line, each.excerpt.column) for each in error.others if each.excerpt is not None]
+    assert len(places) == len(error.others) == 4
+    assert places == sorted(places)
+
+
+def test_a_single_obstacle_has_no_others(table: Table) -> None:
+    assert refused("SELECT SUM(cst) FROM visits", table).others == ()
+    assert refused("SELECT", table).others == ()
+    assert refused("DROP TABLE visits", table).others == ()
+
+
+def test_everything_is_in_the_text_and_survives_a_pickle(table: Table) -> None:
+    error = refused("SELECT SUM(cst), SUM(dais) FROM visits", table)
+    (other,) = error.others
+    assert error.instead is not None
+    for said in (error.message, other.message, str(other.excerpt), error.instead):
+        assert said in str(error)
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == str(error)
+
+
+@pytest.mark.parametrize(
+    ("sql", "instead"),
+    [
+        ("SELECT * FROM visits WHERE days > 3", "SELECT COUNT(*) AS n FROM visits WHERE days > 3"),
+        ("SELECT ward, cost FROM visits", "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"),
+        ("SELECT ward, COUNT(*) AS n FROM visits", "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"),
+        ("SELECT ward, days, COUNT(*) AS n FROM visits GROUP BY ward",
+         "SELECT ward, days, COUNT(*) AS n FROM visits GROUP BY ward, days"),
+        ("SELECT ward, SUM(cost) OVER (PARTITION BY ward) AS s FROM visits",
+         "SELECT ward, SUM(cost) AS s FROM visits GROUP BY ward"),
+        ("SELECT SUM(days) AS s FROM visits", f"SELECT SUM(CLAMP(days, 0, 100) /* {BOUNDS} */) AS s FROM visits"),
+        ("SELECT SUM(cst) AS s FROM visit WHERE ward = Surgery",
+         "SELECT SUM(cost) AS s FROM visits WHERE ward = 'Surgery'"),
+        ("SELECT COUNT(DISTINCT ward, days) AS n FROM visits",
+         "SELECT COUNT(DISTINCT CAST(ward AS TEXT) || '|' || CAST(days AS TEXT)) AS n FROM visits"),
+        ("SELECT MODE(ward) FROM visits",
+         "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward ORDER BY n DESC LIMIT 1"),
+        ("SELECT cost, COUNT(*) AS n FROM visits GROUP BY cost",
+         "SELECT FLOOR(cost) AS cost, COUNT(*) AS n FROM visits GROUP BY FLOOR(cost)"),
+        ("SELECT AVG(t) AS m FROM (SELECT ward, SUM(cost) AS t FROM visits GROUP BY ward) AS s",
+         "SELECT AVG(t) AS m FROM (SELECT id, ward, SUM(cost) AS t FROM visits GROUP BY id, ward) AS s"),
+        ("SELECT COUNT(*) AS n FROM (SELECT ward FROM visits UNION SELECT ward FROM visits) AS u",
+         "SELECT COUNT(*) AS n FROM (SELECT ward FROM visits UNION ALL SELECT ward FROM visits) AS u"),
+        ("SELECT COUNT(*) AS n FROM visits QUALIFY n > 1 USING SAMPLE 5", "SELECT COUNT(*) AS n FROM visits"),
+        ("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ROLLUP (ward)",
+         "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"),
+        ("SELECT COUNT(*) AS n FROM visits a JOIN visits b ON a.ward = b.ward",
+         "SELECT COUNT(*) AS people FROM (SELECT id, COUNT(*) AS rows_each FROM visits GROUP BY id) AS each_person "
+         "WHERE rows_each > 1"),
+    ],
+)  # fmt: skip
+def test_a_similar_question_that_can_be_asked_is_proposed(sql: str, instead: str, table: Table) -> None:
+    assert refused(sql, table).instead == instead
+    asked(instead, table)
+
+
+@pytest.mark.parametrize("sql", ["", "UPDATE visits SET cost = 0", "SELECT", "SELECT f(x) FROM visits WHERE g(x)"])
+def test_without_a_similar_question_none_is_proposed(sql: str, table: Table) -> None:
+    assert equivalent(sql, Catalog(table)) is None

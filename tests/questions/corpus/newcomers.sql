@@ -1,0 +1,69 @@
+-- What somebody would try first, about the visits of the hospital.
+
+-- how many
+SELECT COUNT(*) FROM visits;
+-- plain: SELECT COUNT(*) AS count FROM visits
+-- how many people
+SELECT COUNT(DISTINCT patient_id) FROM visits;
+-- plain: SELECT COUNT(DISTINCT patient_id) AS count_patient_id FROM visits
+-- look at the table
+SELECT * FROM visits LIMIT 10;
+-- refused
+-- one column
+SELECT diagnosis FROM visits;
+-- refused
+-- how many in each ward
+SELECT ward, COUNT(*) FROM visits GROUP BY ward;
+-- plain: SELECT ward, COUNT(*) AS count FROM visits GROUP BY ward
+-- forgotten GROUP BY
+SELECT ward, COUNT(*) AS n FROM visits;
+-- refused
+-- the mean
+SELECT AVG(cost) FROM visits;
+-- plain: SELECT AVG(cost) AS mean_cost FROM visits
+-- the mean by ward
+SELECT ward, AVG(cost) AS mean FROM visits GROUP BY ward;
+-- the highest
+SELECT MAX(cost) AS most FROM visits;
+-- within: 60
+-- old people
+SELECT COUNT(*) AS n FROM visits WHERE age > 80;
+-- text in double quotes
+SELECT COUNT(*) AS n FROM visits WHERE ward = "surgery";
+-- refused
+-- text in single quotes
+SELECT COUNT(*) AS n FROM visits WHERE ward = 'surgery';
+-- misspelled column
+SELECT AVG(csot) AS mean FROM visits;
+-- refused
+-- misspelled table
+SELECT COUNT(*) AS n FROM visit;
+-- refused
+-- sum of everything
+SELECT SUM(cost) AS total FROM visits WHERE admitted >= '2024-06-01';
+-- by year
+SELECT YEAR(admitted) AS year, COUNT(*) AS n FROM visits GROUP BY YEAR(admitted);
+-- most common
+SELECT diagnosis, COUNT(*) AS n FROM visits GROUP BY diagnosis ORDER BY n DESC LIMIT 3;
+-- all wards
+SELECT DISTINCT diagnosis FROM visits;
+-- several at once
+SELECT COUNT(*) AS n, AVG(age) AS age, SUM(cost) AS cost FROM visits WHERE urgent = TRUE;
+-- percent
+SELECT 100 * AVG(CASE WHEN urgent THEN 1 ELSE 0 END) AS percent FROM visits;
+-- or
+SELECT COUNT(*) AS n FROM visits WHERE ward = 'surgery' OR age < 10;
+-- between
+SELECT COUNT(*) AS n FROM visits WHERE age BETWEEN 20 AND 40;
+-- ages in tens
+SELECT age / 10 AS tens, COUNT(*) AS n FROM visits GROUP BY tens;
+-- plain: SELECT age // 10 AS tens, COUNT(*) AS n FROM visits GROUP BY tens
+-- median
+SELECT MEDIAN(age) FROM visits;
+-- plain: SELECT MEDIAN(age) AS median_age FROM visits
+-- within: 3
+-- visits per patient
+SELECT COUNT(*) / COUNT(DISTINCT patient_id) AS each FROM visits;
+-- who cost most
+SELECT patient_id, SUM(cost) AS total FROM visits GROUP BY patient_id ORDER BY total DESC LIMIT 5;
+-- plain: SELECT patient_id, 0 AS total FROM visits WHERE FALSE
