@@ -13,7 +13,6 @@ from sitr.errors import FileError, QuestionError, unknown_name
 from sitr.flavors.arrows import Additive
 from sitr.flavors.notation import write
 from sitr.flavors.promise import Promise
-from sitr.ledger.entry import Entry
 from sitr.namespace import Later
 from sitr.numbers import Number, exact, finite
 from sitr.plans.noise import buys_noise
@@ -161,16 +160,6 @@ def _released(text: str, at: Desk) -> dict[str, float]:
         if isinstance(released, Release) and receipt.private and (found := _sizes(released)):
             return found
     return {}
-
-
-def _kept(entry: Entry, at: Desk) -> Any:
-    """What was released for an entry, if it is kept, was private, and was paid for; else None."""
-    found = kept.find(at.ledger, entry)
-    if found is None or not found.private or found.content["plan"] is None:
-        return None
-    plan = plain.built(found.content["plan"])
-    paid = at.ledger.paid(at.account, price=plan.price, question=plan.text)
-    return found.released(plan) if entry in paid else None
 
 
 def _sizes(release: Release) -> dict[str, float]:
