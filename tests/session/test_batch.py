@@ -14,7 +14,7 @@ from sitr.session.aggregate import AggregateAnswer
 from sitr.session.batch import BatchAnswer
 from sitr.session.budget import Budget
 from sitr.session.dataset import Dataset
-from sitr.session.shelf import reopened
+from sitr.session.reopened import reopened
 from sitr.session.verify import Verdict, verify
 
 WARDS = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"

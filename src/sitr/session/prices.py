@@ -13,7 +13,6 @@ from sitr.errors import FileError, QuestionError, unknown_name
 from sitr.flavors.arrows import Additive
 from sitr.flavors.notation import write
 from sitr.flavors.promise import Promise
-from sitr.ledger.entry import Entry
 from sitr.namespace import Later
 from sitr.numbers import Number, exact, finite
 from sitr.plans.noise import buys_noise
@@ -26,10 +25,9 @@ from sitr.questions.question import Question
 from sitr.session.desk import Desk
 
 if TYPE_CHECKING:
-    from sitr.session import kept, plain
-else:  # most prices need no earlier answer
-    kept = Later("sitr.session.kept")
-    plain = Later("sitr.session.plain")
+    from sitr.session import shelf
+else:  # only errors that are shares need it
+    shelf = Later("sitr.session.shelf")
 
 Errors = Mapping[str, Number | str]
 """The largest error of each column: a number, or a share such as "1%" of its size."""
@@ -156,22 +154,12 @@ def _released(text: str, at: Desk) -> dict[str, float]:
         if entry.question != text:
             continue
         try:
-            released = _kept(entry, at)
-        except (FileError, *kept.UNREADABLE):  # changed since, or damaged
+            released, receipt = shelf.taken(at.ledger, entry.number)
+        except FileError:  # not kept, or changed since
             continue
-        if isinstance(released, Release) and (found := _sizes(released)):
+        if isinstance(released, Release) and receipt.private and (found := _sizes(released)):
             return found
     return {}
-
-
-def _kept(entry: Entry, at: Desk) -> Any:
-    """What was released for an entry, if it is kept, was private, and was paid for; else None."""
-    found = kept.find(at.ledger, entry)
-    if found is None or not found.private or found.content["plan"] is None:
-        return None
-    plan = plain.built(found.content["plan"])
-    paid = at.ledger.paid(at.account, price=plan.price, question=plan.text)
-    return found.released(plan) if entry in paid else None
 
 
 def _sizes(release: Release) -> dict[str, float]:

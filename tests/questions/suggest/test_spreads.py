@@ -36,7 +36,7 @@ def read(spread: Spread, rows: list[Any], salt: int = 1, kind: pa.DataType | Non
 
 
 def test_groups_and_rows_are_counted_for_each_person_beyond_all_caps(ask: Ask) -> None:
-    rows = [(1, "p0", 1.0)] * 4 + [(2, "p0", 1.0)] * 5 + [(3, f"p{place}", 1.0) for place in range(5)]
+    rows: list[Any] = [(1, "p0", 1.0)] * 4 + [(2, "p0", 1.0)] * 5 + [(3, f"p{place}", 1.0) for place in range(5)]
     rows += [(4, "nowhere", 1.0)] * 9 + [(None, "p1", 1.0)] * 9  # no public key, and no person
     groups, lines, _ = measured(ask(SQL))
     assert (groups.about, lines.about) == (About.GROUPS, About.ROWS)
