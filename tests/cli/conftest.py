@@ -40,7 +40,7 @@ class Run:
         """The error as JSON, with standard output empty."""
         assert self.out == ""
         error: dict[str, Any] = json.loads(self.err)
-        assert list(error) == ["error", "wanted", "given", "do", "excerpt"]
+        assert list(error) == ["error", "wanted", "given", "do", "excerpt", "others", "instead"]
         return error
 
 
