@@ -41,7 +41,7 @@ class Run:
         assert self.out == ""
         error: dict[str, Any] = json.loads(self.err)
         assert list(error) == ["error", "wanted", "given", "do", "excerpt", "others", "instead"]
-        return error
+        return {name: value for name, value in error.items() if name not in ("others", "instead") or value}
 
 
 Sitr = Callable[..., Run]
