@@ -48,6 +48,9 @@ PEERS = {
 SURE = 3.29
 """The two-sided 99.9% quantile of the normal distribution."""
 
+FEWEST = 30
+"""The fewest answers whose mean error is judged: the standard error of fewer says little."""
+
 PRECISE = 0.1
 """The largest relative standard error of a mean error that is judged; others are only shown."""
 
@@ -64,8 +67,13 @@ class Measured:
     trouble: str = ""
 
     @property
-    def precise(self) -> bool:
-        return self.uncertain <= PRECISE * self.error
+    def ends(self) -> tuple[float, float]:
+        """An interval that contains the mean error with 99.9% confidence."""
+        return max(0.0, self.error - SURE * self.uncertain), self.error + SURE * self.uncertain
+
+    def precise(self, size: float) -> bool:
+        """Whether it is known well enough, compared with its own size and with another one."""
+        return self.answers >= FEWEST and self.uncertain <= PRECISE * max(self.error, size)
 
 
 Results = Mapping[tuple[Case, str], Measured]
@@ -150,16 +158,18 @@ def ratio(results: Results, case: Case) -> Ratio | None:
     """Sitr against the best peer; None if no peer answers often enough."""
     own = results.get((case, SITR), Measured())
     others = {
-        name: found for (asked, name), found in results.items() if asked == case and name != SITR and found.precise
+        name: found
+        for (asked, name), found in results.items()
+        if asked == case and name != SITR and found.precise(0.0 if own.trouble else own.error)
     }
-    if not others or not (own.trouble or own.precise):
+    if not others or not (own.trouble or own.precise(0.0)):
         return None
     best = min(others, key=lambda name: others[name].error)
     if own.trouble:
         return Ratio(best, math.inf, math.inf, math.inf)
+    (least, most), (low, high) = own.ends, others[best].ends
     value = own.error / others[best].error if others[best].error else math.inf
-    spread = SURE * math.hypot(*(one.uncertain / one.error if one.error else 0.0 for one in (own, others[best])))
-    return Ratio(best, value, value * math.exp(-spread), value * math.exp(spread))
+    return Ratio(best, value, least / high if high else math.inf, most / low if low else math.inf)
 
 
 def targets(results: Results) -> Iterator[Target]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sitr.flavors.notation import write
 from sitr.ledger.sql import SqlLedger
 
 Sitr = Callable[..., Any]
@@ -42,7 +43,7 @@ def test_ask_shows_the_price_that_it_pays(sitr: Sitr, description: Path) -> None
     assert (done.code, done.err) == (0, "")
     first = done.out.splitlines()[0]
     (entry,) = SqlLedger("sitr.db", create=False).entries()
-    assert first == f"The price for these errors is zcdp(rho={entry.price.rho})."
+    assert first == f"The price for these errors is {write(entry.price)}."
     told = sitr("ask", description, WARD, "--error", "visits=100", "--json").told()
     assert told["receipt"]["again"] is True
     assert 95 < told["columns"][0]["error"] <= 100

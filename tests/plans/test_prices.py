@@ -67,7 +67,7 @@ def test_the_delta_of_a_price_stays() -> None:
 @pytest.mark.parametrize("power", [0.3, 0.5, 1.0, 2.0])
 def test_the_least_price_is_enough_and_one_percent_less_is_not(like, enough: float, power: float) -> None:
     def ratio(price) -> float:
-        return (enough / amount(price)) ** power
+        return float((enough / amount(price)) ** power)
 
     found = least_price(like, ratio)
     assert found is not None

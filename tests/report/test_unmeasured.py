@@ -41,11 +41,10 @@ def budget(tmp_path_factory: pytest.TempPathFactory) -> Budget:
 
 @pytest.fixture(scope="module")
 def answers(budget: Budget) -> dict[str, Any]:
-    price = {"rho": 1.0}
     return {
-        "off": budget.sql(SQL, bias="off").release(**price),
-        "on": budget.sql(SQL).release(**price),
-        "histogram": budget.histogram("cost", bins=3).release(**price),
+        "off": budget.sql(SQL, bias="off").release(rho=1.0),
+        "on": budget.sql(SQL).release(rho=1.0),
+        "histogram": budget.histogram("cost", bins=3).release(rho=1.0),
     }
 
 
@@ -106,13 +105,13 @@ def test_where_nothing_can_be_left_out_nothing_is_said(tmp_path: Path) -> None:
 
 
 def test_a_share_that_says_nothing_is_shown_in_words(budget: Budget) -> None:
-    answer = budget.sql("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward").release(rho=1e-5)
+    answer: Any = budget.sql("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward").release(rho=1e-5)
     rows = list(answer.paper.table.rows())
     assert all(row[-1] == "price too small to tell" for row in rows)
     told = answer.to_dict()["bias"]["left_out"][0]
     assert told["groups"] == "all"
     assert not any(share["tells"] for share in told["shares"])
-    rich = budget.sql("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward").release(rho=1e4)
+    rich: Any = budget.sql("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward").release(rho=1e4)
     assert all("%" in row[-1] and "±" in row[-1] for row in rich.paper.table.rows())
     told = rich.to_dict()["bias"]["left_out"][0]
     assert told["groups"] == "each"

@@ -110,14 +110,14 @@ def test_an_error_that_no_price_reaches_is_refused_in_words(budget: Budget) -> N
         ({"error": {"n": 1}, "rows": 0}, QuestionError, "a whole number of rows"),
     ],
 )
-def test_mistakes_are_refused(budget: Budget, how: dict, error: type[Exception], match: str) -> None:
+def test_mistakes_are_refused(budget: Budget, how: dict[str, Any], error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
         budget.sql(SQL).preview(**how)
     assert budget.entries() == []
 
 
 def test_a_preview_shows_other_prices(budget: Budget) -> None:
-    preview = budget.sql(SQL).preview(rho=0.2)
+    preview: Any = budget.sql(SQL).preview(rho=0.2)
     assert [each.price.rho for each in preview.prices()] == [0.05, 0.1, 0.2, 0.4, 0.5]
     errors = [each.errors()["n"] for each in preview.prices()]
     assert errors == sorted(errors, reverse=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 from rich.text import Text
 from rich.tree import Tree
@@ -52,7 +52,7 @@ class Explained:
     def branches(self, words: Words | None = None) -> Branch:
         """The whole tree in one language."""
         words, query = in_words(words), self.query
-        below = (
+        below: tuple[Branch, ...] = (
             Branch(words.label("read"), tuple(_read(query, words))),
             Branch(words.label("bounded"), tuple(_bounded(query, words))),
             Branch(words.label("measured"), tuple(self._measured(words))),
@@ -174,7 +174,7 @@ def drawn(branch: Branch) -> Tree:
 
 
 def _kept(plan: AggregatePlan) -> Kept:
-    return cast("Kept", plan.price)
+    return plan.price
 
 
 def _read(query: BoundedQuery, words: Words) -> Iterator[Branch]:

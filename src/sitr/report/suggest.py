@@ -12,7 +12,7 @@ from sitr.flavors.arrows import Kept
 from sitr.ledger.receipt import Receipt
 from sitr.namespace import Later
 from sitr.questions.aggregate.nodes import text
-from sitr.questions.suggest.choose import Cell, Covered, Found, Suggested, chosen
+from sitr.questions.suggest.choose import Covered, Found, Suggested, chosen
 from sitr.questions.suggest.question import SuggestionPlan, SuggestionRelease
 from sitr.questions.suggest.spreads import About, Spread
 from sitr.report.envelope import promise_dict
@@ -20,6 +20,7 @@ from sitr.report.figures import about, percent
 from sitr.report.headline import headline
 from sitr.report.level import Level
 from sitr.report.paper import Column, Facts, Paper, Role, Section, Table, answered, previewed
+from sitr.report.spreads import cell_of, name_of
 from sitr.report.words.words import Words, in_words
 
 if TYPE_CHECKING:
@@ -103,22 +104,6 @@ def options(found: Suggested) -> tuple[str, str]:
     bounds = ", ".join(f"{name!r}: ({_number(low)}, {_number(high)})" for name, (low, high) in found.bounds)
     calls = [f"{name}={cap}" for name, cap in given.items()] + ([f"bounds={{{bounds}}}"] if bounds else [])
     return " ".join(flags), ", ".join(calls)
-
-
-def name_of(spread: Spread, words: Words) -> str:
-    """What a histogram is called."""
-    if spread.about is About.VALUES:
-        return words.suggest.histogram(spread.column)
-    return words.label(spread.about.value)
-
-
-def cell_of(cell: Cell, words: Words) -> str:
-    """The numbers of a cell."""
-    return words.suggest.cell(*(_end(end) for end in (cell.low, cell.high)))
-
-
-def _end(end: float) -> str:
-    return about(end, digits=4) if math.isfinite(end) else "∞" if end > 0 else "−∞"
 
 
 def _number(end: float) -> str:

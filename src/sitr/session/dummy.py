@@ -97,7 +97,7 @@ class Dummy(Generic[Opened]):
         folder = tempfile.mkdtemp(prefix="sitr-dummy-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         ledger, account = SqlLedger(Path(folder) / "dummy.db"), account_name(self.description)
-        ledger.open(account, promise=cast("Kept", whole), neighbors=self.description.neighbors())
+        ledger.open(account, promise=whole, neighbors=self.description.neighbors())
         backend = DuckDB(ArrowRows(self.table))
         return self.opening(
             Desk(self.description, lambda: backend, ledger, account, keep=False, publication=invention())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -134,5 +135,6 @@ def test_people_of_groups_that_are_not_shown_are_not_divided_by() -> None:
 def test_the_bias_has_its_share_of_the_price_and_no_more() -> None:
     plan = fit(watched(), SMALL)
     shown = len([terms for terms in plan.query.measured if terms[0] in plan.query.shown_terms])
-    spent = sum(float(each.mechanism.cost()) for each in plan.measurements[shown:])
+    noises: list[Any] = [each.mechanism for each in plan.measurements[shown:]]
+    spent = sum(float(noise.cost()) for noise in noises)
     assert spent == pytest.approx(0.05 * 0.1, rel=1e-9)

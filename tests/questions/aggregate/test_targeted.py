@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -19,7 +20,7 @@ SUMS = "SELECT ward, COUNT(*) AS n, SUM(cost) AS total, SUM(days) AS d FROM visi
 PRICES = [PureDP(1.0), ZeroConcentratedDP(0.1), ApproximateDP(1.0, 1e-6)]
 
 
-def planned(query, price, targets: dict[str, float], rows: int | None = None):
+def planned(query, price, targets: Mapping[str, float], rows: int | None = None):
     names = [name for name, _ in query.shown]
     return fit(replace(query, split=targets_of(targets, names, rows=rows)), price)
 

@@ -42,7 +42,7 @@ def read(question: BatchQuestion, rows: list[Any], salt: int) -> list[dict[Any, 
     return [source.read(reading, salt=salt) for reading in question.reading()]
 
 
-@settings(deadline=None, max_examples=10)
+@settings(deadline=None, max_examples=6)
 @given(st.lists(ROW, max_size=12), st.integers(0, 2**63 - 1))
 def test_one_person_moves_a_measurement_no_further_than_planned(
     batch: BatchQuestion, rows: list[Any], salt: int

@@ -90,7 +90,7 @@ def test_the_caps_are_nearly_as_good_as_the_best_ones(ask: Ask, rows: pa.Table) 
 
     def error(cap: int, most: int) -> float:
         kept = (np.minimum(sizes, most) * np.minimum(groups, cap) / groups).sum()
-        return sigma(0.5 * 0.95) * math.sqrt(cap) * most + (sizes.sum() - kept) / len(PLACES)
+        return float(sigma(0.5 * 0.95) * math.sqrt(cap) * most + (sizes.sum() - kept) / len(PLACES))
 
     found = suggested(ask(COUNTS), rows)
     assert found.max_groups is not None
@@ -107,7 +107,7 @@ def test_the_caps_are_nearly_as_good_as_the_best_ones(ask: Ask, rows: pa.Table) 
 def test_the_bounds_are_nearly_as_good_as_the_best_ones(ask: Ask, rows: pa.Table) -> None:
     """Noise and clamping of a sum at the suggested cap: at most twice those of the best power of two."""
     found = suggested(ask(SUMS), rows)
-    ((_, (low, high)),), rows_cap = found.bounds, found.max_rows_per_group
+    ((_, (low, high)),), rows_cap = found.bounds, found.max_rows_per_group or 0
     values = rows["value"].to_numpy()
     assert low <= 0 <= high
     assert (low < 0) == bool((values < 0).any())
@@ -115,7 +115,7 @@ def test_the_bounds_are_nearly_as_good_as_the_best_ones(ask: Ask, rows: pa.Table
 
     def error(low: float, high: float) -> float:
         lost = np.abs(values - np.clip(values, low, high)).sum() * kept
-        return float(sigma(0.5 * 0.95) * (rows_cap or 1) * max(-low, high) + lost)
+        return float(sigma(0.5 * 0.95) * rows_cap * max(-low, high) + lost)
 
     signs = [(-float((values < 0).any()), float((values > 0).any()))]
     best = min(error(left * 2.0**power, right * 2.0**power) for left, right in signs for power in range(-16, 41))

@@ -104,20 +104,21 @@ def measured(query: BoundedQuery, way: Way, parts: Shares, threshold: KeyThresho
 
     What is left out is measured in each group, or over all groups if that says more.
     """
-    found = [_measurement(query, terms, way.bought.share(parts[terms])) for terms in query.measured]
+    families, watch = query.measured, query.watch
+    found = [_measurement(query, terms, way.bought.share(parts[terms])) for terms in families]
     keys = () if threshold is None else (Measurement(KEYS, threshold, people(query)),)
     beyond: tuple[Measurement, ...] = ()
-    if query.watch is not None and query.watch.beyond:
+    if watch is not None and watch.beyond:
         one = bounded(low=0, high=1, groups=1, cells=1, relation=query.changes)
         noise = least_noise(way.bought.share(parts[()]), l1=one.l1, l2=one.l2)
         beyond = (Measurement(BEYOND, noise.alone(), one),)
-    plan = AggregatePlan((*found, *keys, *beyond), way.charged, text(query.query), query)
-    if not says_nothing(plan):
-        return plan
-    for place, (term, *_) in enumerate(query.measured):
-        if term not in query.shown_terms and isinstance(term, Term):
-            found[place] = measured_in_total(query, term, way.bought.share(parts[(term,)]))
-    return replace(plan, measurements=(*found, *keys, *beyond))
+    by_term = {term: each for terms, each in zip(families, found, strict=True) for term in terms}
+    if watch is not None and says_nothing(query, watch, by_term):
+        shown = query.shown_terms
+        for place, (term, *_) in enumerate(families):
+            if term not in shown and isinstance(term, Term):
+                found[place] = measured_in_total(query, term, way.bought.share(parts[(term,)]))
+    return AggregatePlan((*found, *keys, *beyond), way.charged, text(query.query), query)
 
 
 def _plans(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) -> list[AggregatePlan]:

@@ -12,14 +12,16 @@ of one group has √k·r/n or, with Laplace noise, kr/n: the sum is better by a 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
-from sitr.mechanisms.additive import NoisePrice
+from sitr.mechanisms.additive import Noise, NoisePrice
 from sitr.mechanisms.candidates import least_noise
 from sitr.neighbors.distance import Distance
 from sitr.plans.plan import Measurement
+from sitr.questions.aggregate.bias import Watch
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.aggregate.plan import AggregatePlan
+from sitr.questions.aggregate.quantity import Quantity
 from sitr.questions.aggregate.term import Term
 from sitr.sensitivity.bounded import bounded
 
@@ -52,18 +54,24 @@ def measured_in_total(query: BoundedQuery, term: Term, part: NoisePrice) -> Meas
     return Measurement(f"{term.name}{OVER_ALL}", noise.alone(), far)
 
 
-def says_nothing(plan: AggregatePlan) -> bool:
+def says_nothing(query: BoundedQuery, watch: Watch, measured: Mapping[Quantity, Measurement]) -> bool:
     """Whether the shares of people from whom something is left out are too noisy for each group, and not for all.
 
     That is so if the error of a share, where half of `PEOPLE` people are affected, is above `WIDE`. The number of all
     people must be known for the same groups, so it must not be a column of an answer that does not show all groups.
     """
-    query, watch = plan.query, plan.query.watch
-    if watch is None or not query.keys or query.cells == 1:
-        return False
-    if not query.known and watch.everybody in query.shown_terms:
+    shown = query.shown_terms
+    if not query.keys or query.cells == 1 or (not query.known and watch.everybody in shown):
         return False
     level = Fraction(975, 1000)
-    widths = {each.term: each.width(level) for each in plan.noisy if each.term in watch.terms}
-    parts = [term for term in watch.terms if term != watch.everybody and term not in query.shown_terms]
-    return any((widths[term] + widths[watch.everybody] / 2) / PEOPLE > WIDE for term in parts)
+    parts = [measured[term] for term in watch.terms if term != watch.everybody and term not in shown]
+    if not parts or all(_deviation(each) < WIDE * PEOPLE / 10 for each in (*parts, measured[watch.everybody])):
+        return False
+    everybody = measured[watch.everybody].mechanism.error(confidence=level)
+    return any((each.mechanism.error(confidence=level) + everybody / 2) / PEOPLE > WIDE for each in parts)
+
+
+def _deviation(measurement: Measurement) -> float:
+    """The standard deviation of its noise: its errors with 97.5% probability are less than 4 times as large."""
+    assert isinstance(measurement.mechanism, Noise)
+    return measurement.mechanism.deviation

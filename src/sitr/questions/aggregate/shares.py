@@ -26,6 +26,7 @@ from fractions import Fraction
 from sitr.flavors.pure import PureDP
 from sitr.mechanisms.additive import NoisePrice
 from sitr.numbers import exact
+from sitr.questions.aggregate.bias import Watch
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.functions.function import AnyFormula, BoundAggregate, Same
 from sitr.questions.aggregate.functions.linear import Linear, Quotient
@@ -86,20 +87,20 @@ def shares(query: BoundedQuery, bought: NoisePrice, main: Sequence[Fraction] | N
     What is shown has the whole, or what the bias leaves of it, divided in these parts (`main`) or as the question says;
     what is watched has the rest.
     """
-    watch, shown = query.watch, main_terms(query)
-    parts = _parts(query, bought) if main is None else main
-    watched: list[Terms] = [terms for terms in query.measured if terms not in shown]
+    watch, every, columns = query.watch, query.measured, set(query.shown_terms)
+    shown = [terms for terms in every if terms[0] in columns]
+    parts = _parts(query, shown, bought) if main is None else main
+    watched: list[Terms] = [terms for terms in every if terms[0] not in columns]
     watched += [()] if watch is not None and watch.beyond else []
     spent = watch.share if watch is not None and watched else Fraction(0)
     found: Shares = {terms: (1 - spent) * part for terms, part in zip(shown, parts, strict=True)}
-    rest = _watched(query, watched, laplace=isinstance(bought, PureDP)) if watched else []
+    rest = [] if watch is None else _watched(query, watch, watched, laplace=isinstance(bought, PureDP))
     return found | {terms: spent * part for terms, part in zip(watched, rest, strict=True)}
 
 
-def _watched(query: BoundedQuery, watched: Sequence[Terms], *, laplace: bool) -> list[Fraction]:
+def _watched(query: BoundedQuery, watch: Watch, watched: Sequence[Terms], *, laplace: bool) -> list[Fraction]:
     """The parts of what measures the bias: shares of people are quotients, whose weights are 1 and the share itself."""
-    watch, uses = query.watch, []
-    assert watch is not None
+    uses = []
     places = {terms[0]: place for place, terms in enumerate(watched) if terms}
     for term in watch.terms:
         far = stability(query, term)
@@ -114,18 +115,20 @@ def _watched(query: BoundedQuery, watched: Sequence[Terms], *, laplace: bool) ->
     return _least([*uses, *([alone] if alone.parts else [])], len(watched), laplace=laplace)
 
 
-def _parts(query: BoundedQuery, bought: NoisePrice) -> list[Fraction]:
+def _parts(query: BoundedQuery, shown: Sequence[Terms], bought: NoisePrice) -> list[Fraction]:
     """The parts of all measurements that are shown; together they are 1."""
-    many, laplace = len(main_terms(query)), isinstance(bought, PureDP)
+    laplace = isinstance(bought, PureDP)
     if isinstance(query.split, Weights):
-        return _weighted(query, query.split, laplace=laplace)
+        return _weighted(query, shown, query.split, laplace=laplace)
+    if len(shown) == 1:
+        return [Fraction(1)]
     columns = list(dict.fromkeys(each for pair in _columns(query) for each in pair[1].parts or (pair,)))
-    return _least(_uses(query, columns, laplace=laplace), many, laplace=laplace)
+    return _least(_uses(query, shown, columns, laplace=laplace), len(shown), laplace=laplace)
 
 
-def _weighted(query: BoundedQuery, weights: Weights, *, laplace: bool) -> list[Fraction]:
-    found = [Fraction(0)] * len(main_terms(query))
-    for use in _uses(query, _columns(query), laplace=laplace):
+def _weighted(query: BoundedQuery, shown: Sequence[Terms], weights: Weights, *, laplace: bool) -> list[Fraction]:
+    found = [Fraction(0)] * len(shown)
+    for use in _uses(query, shown, _columns(query), laplace=laplace):
         for place, part in use.split(power=2 / 3 if laplace else 1).items():
             found[place] += weights.of(use.name) * part
     whole = sum(found, Fraction(0))
@@ -167,9 +170,11 @@ def _columns(query: BoundedQuery) -> list[tuple[str, BoundAggregate]]:
     return [*shown, *query.after.hidden]
 
 
-def _uses(query: BoundedQuery, columns: Sequence[tuple[str, BoundAggregate]], *, laplace: bool) -> list[Use]:
+def _uses(
+    query: BoundedQuery, shown: Sequence[Terms], columns: Sequence[tuple[str, BoundAggregate]], *, laplace: bool
+) -> list[Use]:
     """What each column uses; columns that use the same in the same way count once, unless they have other names."""
-    places = {term: place for place, terms in enumerate(main_terms(query)) for term in terms}
+    places = {term: place for place, terms in enumerate(shown) for term in terms}
     found: dict[object, Use] = {}
     for name, column in columns:
         parts: dict[int, float] = {}

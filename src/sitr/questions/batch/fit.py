@@ -52,13 +52,25 @@ class Allotted:
     keys: Fraction
 
 
+@dataclass(frozen=True, slots=True)
+class Allotments:
+    """The shares that are best for pure noise, and those that are best for Gaussian noise."""
+
+    pure: list[Allotted]
+    gaussian: list[Allotted]
+
+    def best(self, way: Way) -> list[Allotted]:
+        """The shares for what is bought."""
+        return self.pure if isinstance(way.bought, PureDP) else self.gaussian
+
+
 def fit(
     queries: Sequence[BoundedQuery], price: Promise, *, names: Sequence[str], weights: Sequence[Fraction], text: str
 ) -> BatchPlan:
     """The plan with the least error at this price, for all questions together."""
     paid, groups = affordable(price), shared_readings(queries)
-    shared = _shared(
-        groups, queries, weights, like=PureDP(1.0) if isinstance(paid, PureDP) else ZeroConcentratedDP(1.0)
+    shared = Allotments(
+        *(_shared(groups, queries, weights, like=like) for like in (PureDP(1.0), ZeroConcentratedDP(1.0)))
     )
     if all(query.known for query in queries) or getattr(paid, "delta", 0) == 0:
         for query in queries:
@@ -86,7 +98,7 @@ def _shared(
     """The share of every measurement; those of one question add up to its weight.
 
     Where keys are not public, choosing them counts as one more measurement. `like` says for which noise shares are
-    best: a price that buys either noise mostly buys Gaussian noise here.
+    best.
     """
     whole, found = sum(weights, Fraction(0)), []
     kept = Fraction(0)
@@ -105,18 +117,20 @@ def _shared(
     ]
 
 
-def _plans(shared: Sequence[Allotted], way: Way, thresholds: Thresholds) -> list[Plans]:
+def _plans(shared: Allotments, way: Way, thresholds: Thresholds) -> list[Plans]:
     """The plans of all groups if the price is spent this way; none if they are not proved to keep it.
 
     Choices of quantiles are not Gaussian: beside them, the largest μ is the one for which the loss of all measurements
     keeps the price.
     """
 
+    allotted = shared.best(way)
+
     def at(bought: Way) -> Plans:
-        pairs = zip(shared, thresholds, strict=True)
+        pairs = zip(allotted, thresholds, strict=True)
         return tuple(measured(each.query, bought, each.terms, keys) for each, keys in pairs)
 
-    choices = any(isinstance(term, Rank) for each in shared for term in each.query.terms)
+    choices = any(isinstance(term, Rank) for each in allotted for term in each.query.terms)
     if not (choices and isinstance(way.bought, GaussianDP) and isinstance(way.charged, ApproximateDP)):
         return [at(way)]
     price = way.charged
@@ -135,13 +149,14 @@ def _fits(price: ApproximateDP, at: Callable[[float], Plans]) -> Callable[[float
     return fits
 
 
-def _with_thresholds(shared: Sequence[Allotted], price: ApproximateDP) -> list[Plans]:
+def _with_thresholds(shared: Allotments, price: ApproximateDP) -> list[Plans]:
     """Keys share all of δ beside pure noise, or half of it beside Gaussian noise, where they may have either noise."""
-    many = sum(each.keys > 0 for each in shared)
+    groups = shared.gaussian  # the shares of keys are the same for all noise
+    many = sum(each.keys > 0 for each in groups)
     whole, half = (downward(exact(price.delta) / part) for part in (many, 2 * many))
-    pure = _chosen(shared, lambda each: _threshold(each, price, whole))
-    single = _chosen(shared, lambda each: _threshold(each, price, half))
-    beside = [single, *([bell] if (bell := _bells(shared, price, half)) is not None else [])]
+    pure = _chosen(groups, lambda each: _threshold(each, price, whole))
+    single = _chosen(groups, lambda each: _threshold(each, price, half))
+    beside = [single, *([bell] if (bell := _bells(groups, price, half)) is not None else [])]
     return [
         *(plans for way in pure_ways(price, beside=_named(pure)) for plans in _plans(shared, way, pure)),
         *(
@@ -178,13 +193,13 @@ def _bells(shared: Sequence[Allotted], price: ApproximateDP, delta: float) -> Th
     return _chosen(shared, bell)
 
 
-def _outside_an_event(shared: Sequence[Allotted], price: ApproximateZeroConcentratedDP) -> list[Plans]:
+def _outside_an_event(shared: Allotments, price: ApproximateZeroConcentratedDP) -> list[Plans]:
     """Keys get their share of ρ, and all of δ: Gaussian noise needs none."""
-    delta = downward(exact(price.delta) / sum(each.keys > 0 for each in shared))
+    delta = downward(exact(price.delta) / sum(each.keys > 0 for each in shared.gaussian))
 
     def keys(each: Allotted) -> GaussianThreshold:
         part = ApproximateZeroConcentratedDP(downward(exact(price.rho) * each.keys), delta)
         return GaussianThreshold.fitting(part, sensitivity=people(each.query).l2, groups=each.query.max_groups)
 
-    chosen = _chosen(shared, keys)
+    chosen = _chosen(shared.gaussian, keys)
     return [plans for way in ways(price, beside=_named(chosen)) for plans in _plans(shared, way, chosen)]

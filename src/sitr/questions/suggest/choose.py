@@ -13,8 +13,8 @@ counts as empty if noise alone could have filled it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sitr.flavors.promise import Promise
@@ -25,7 +25,7 @@ from sitr.neighbors.unit import Person
 from sitr.numbers import Number
 from sitr.plans.noise import Way, affordable, ways
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.aggregate.fit import main_terms
+from sitr.questions.aggregate.shares import main_terms
 from sitr.questions.aggregate.term import Term
 from sitr.questions.suggest.question import SuggestionRelease
 from sitr.questions.suggest.spreads import LARGEST, SMALLEST, About, Spread, summed_column
@@ -149,7 +149,8 @@ def chosen(release: SuggestionRelease) -> Suggested:
         return Suggested()
     choice = _Choice.of(plan.target, triples, plan.later)
     candidates = (choice.at(groups, rows) for groups in choice.group_caps for rows in choice.row_caps)
-    return min(candidates, key=lambda each: each.relative)  # the first of equal ones has the smallest caps
+    best = min(candidates, key=lambda each: each.relative)  # the first of equal ones has the smallest caps
+    return replace(best, covered=tuple(_covered(triples, best)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +158,10 @@ class _Choice:
     """What is known about people and values, and the noise of one measurement that a person moves by 1."""
 
     query: BoundedQuery
-    found: Sequence[Found]
     groups: list[Cell]
     rows: list[Cell]
+    values: Mapping[str, list[Cell]]
+    """By column."""
     pure: float
     gaussian: float
 
@@ -171,7 +173,8 @@ class _Choice:
         everybody = _people(next(iter(cells.values())))
         alone = [Cell(1, 1, 1, everybody)]
         groups, rows = cells.get(About.GROUPS, alone), cells.get(About.ROWS, alone)
-        return cls(query, found, groups, rows, errors.get(True, math.inf), errors.get(False, math.inf))
+        values = {each.spread.column: each.cells for each in found if each.spread.column}
+        return cls(query, groups, rows, values, errors.get(True, math.inf), errors.get(False, math.inf))
 
     @property
     def group_caps(self) -> list[int]:
@@ -203,9 +206,10 @@ class _Choice:
                 expected.append(Expected(term.name, members, self._noise(groups, 1.0), members - kept_members))
             else:
                 expected.append(Expected(term.name, whole, self._noise(groups, float(rows)), whole - kept))
-        caps = (groups, rows) if isinstance(self.query.unit, Person) else (None, None)
-        covered = tuple(self._covered(groups, rows, bounds))
-        return Suggested(*caps, tuple(bounds.items()), covered, tuple(expected))
+        found, shown = tuple(bounds.items()), tuple(expected)
+        if not isinstance(self.query.unit, Person):
+            return Suggested(bounds=found, expected=shown)
+        return Suggested(groups, rows, found, expected=shown)
 
     def _members(self, cap: float) -> float:
         """The people of a cell, on average, with this cap on groups."""
@@ -220,7 +224,7 @@ class _Choice:
         self, column: str, groups: int, rows: int, whole: float, kept: float, *, centred: bool
     ) -> tuple[Expected, tuple[float, float]]:
         """The bounds with the least error of a sum, as far below zero as above it where there are values on both."""
-        cells = next(each.cells for each in self.found if each.spread.column == column)
+        cells = self.values[column]
         everybody = _people(cells)
         lowest, highest = min(0.0, *(cell.low for cell in cells)), max(0.0, *(cell.high for cell in cells))
         mean = sum(abs(cell.middle) * cell.people for cell in cells) / everybody
@@ -236,13 +240,14 @@ class _Choice:
         ends = sorted({min(max(-cell.low, cell.high, smallest), largest) for cell in cells})
         return min(map(at, ends), key=lambda each: each[0].relative)
 
-    def _covered(self, groups: int, rows: int, bounds: dict[str, tuple[float, float]]) -> Iterator[tuple[str, Covered]]:
-        """The share of people with all their groups, with all rows of a group, and with a value within the bounds."""
-        for each in self.found:
-            low, high = bounds.get(each.spread.column, (0.0, float(groups)))
-            if each.spread.about is About.ROWS:
-                high = float(rows)
-            yield each.spread.name, each.covered(lambda cell, low=low, high=high: low <= cell.low and cell.high <= high)  # type: ignore[misc]
+
+def _covered(every: Sequence[Found], chosen: Suggested) -> Iterator[tuple[str, Covered]]:
+    """The share of people with all their groups, with all rows of a group, and with a value within the bounds."""
+    bounds = dict(chosen.bounds)
+    most = {About.GROUPS: chosen.max_groups, About.ROWS: chosen.max_rows_per_group}
+    for each in every:
+        low, high = bounds.get(each.spread.column, (0.0, float(most.get(each.spread.about) or 0)))
+        yield each.spread.name, each.covered(lambda cell, low=low, high=high: low <= cell.low and cell.high <= high)  # type: ignore[misc]
 
 
 def _unit_error(way: Way, share: Fraction) -> float:

@@ -7,7 +7,7 @@ from sitr.questions.suggest.choose import Found
 from sitr.questions.suggest.question import SuggestionRelease
 from sitr.report.chart.svg import BLUE, LEFT, RIGHT, heading, label, rect, svg
 from sitr.report.figures import about
-from sitr.report.suggest import cell_of, name_of
+from sitr.report.spreads import cell_of, name_of
 from sitr.report.words.words import Words, in_words
 
 _ROW, _GAP, _START, _BAR = 18, 16, 36.0, 48.0
