@@ -40,8 +40,8 @@ class Run:
         """The error as JSON, with standard output empty."""
         assert self.out == ""
         error: dict[str, Any] = json.loads(self.err)
-        assert list(error) == ["error", "wanted", "given", "do", "excerpt"]
-        return error
+        assert list(error) == ["error", "wanted", "given", "do", "excerpt", "others", "instead"]
+        return {name: value for name, value in error.items() if name not in ("others", "instead") or value}
 
 
 Sitr = Callable[..., Run]
