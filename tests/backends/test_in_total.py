@@ -84,7 +84,7 @@ def _check_tallies(query: BoundedQuery, first: Cells, second: Cells, place: int)
     for here, there in ((first, second), (second, first)):
         gone = []
         for key in here.keys() | there.keys():
-            mine, theirs = (Counter(cells[key][place]) if key in cells else Counter() for cells in (here, there))
+            mine, theirs = (Counter[int](cells[key][place] if key in cells else {}) for cells in (here, there))
             gone.append((mine - theirs).total())
         assert max(gone, default=0) <= query.max_rows_per_group
         assert sum(map(bool, gone)) <= query.reached
@@ -211,7 +211,8 @@ def test_the_bounds_are_reached() -> None:
         gaps = [moved(query, one, other, place) for place in (0, 1)]
         assert [gap.l1 for gap in gaps] == [limit and limit.l1 for limit in limits]
         if factor == 2:  # for the squares of a sum, two people meet who pull it to both ends
-            mine[-1], meeting = (0, "B", -2.0, 1), [(0, "B", 5.0, 1)] * 3 + [(0, "A", -2.0, 1)]
+            meeting: Rows = [*[(0, "B", 5.0, 1)] * 3, (0, "A", -2.0, 1)]
+            mine[-1] = (0, "B", -2.0, 1)
             gaps[1] = moved(query, rows_of(mine).read(query, salt=1), rows_of(meeting).read(query, salt=1), 1)
         assert [gap.l2_squared for gap in gaps] == [limit and limit.l2_squared for limit in limits]
 
@@ -247,7 +248,7 @@ def test_people_cut_in_a_group_and_people_who_lost_a_group_are_counted() -> None
     assert [(cell[cut], cell[-2]) for cell in rows_of(shorter).read(query, salt=1).values()] == [(1, 0)]
     wide: Rows = [(3, ward, 1.0, 1) for ward in "ABCD"]  # all rows of one ward are left out
     assert [(cell[cut], cell[-2]) for cell in rows_of(wide).read(query, salt=1).values()] == [(0, 1)] * 3
-    both: Rows = [(4, "A", 1.0, day) for day in range(4)] + [(4, "B", 1.0, day) for day in range(4)]
+    both: Rows = [(4, ward, 1.0, day) for ward in "AB" for day in range(4)]
     found = rows_of(both).read(query, salt=1).values()  # two rows of one ward and one of the other
     assert sorted(cell[0] for cell in found) == [1, 2]
     assert [(cell[cut], cell[-2]) for cell in found] == [(1, 0)] * 2

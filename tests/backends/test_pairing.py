@@ -53,6 +53,8 @@ INNER = (
     "SELECT SUM(n) AS s FROM (SELECT id, COUNT(*) AS n FROM visits JOIN patients ON id = pid GROUP BY id)",
     "SELECT x.w, COUNT(*) AS n FROM (SELECT v.id, p.ward AS w FROM visits v JOIN patients p ON v.id = p.pid) AS x "
     "JOIN patients q ON x.id = q.pid GROUP BY x.w",
+    "SELECT p.ward, COUNT(*) AS n FROM visits v, patients p WHERE v.id = p.pid AND v.id NOT IN "
+    "(SELECT id FROM visits WHERE cost > 3) GROUP BY p.ward",
     "SELECT p.ward, COUNT(DISTINCT v.ward) AS n FROM patients p JOIN visits v ON p.pid = v.id GROUP BY p.ward",
 )
 OUTER = (

@@ -39,7 +39,7 @@ def rows_of(rows: Rows) -> DuckDB:
     return DuckDB(ArrowRows(pa.Table.from_arrays(arrays, schema=SCHEMA)))
 
 
-def asked(question: str, groups: int | None) -> BoundedQuery:
+def asked(question: str, groups: int | None, *, in_total: int | None = None) -> BoundedQuery:
     described = describe(
         "visits",
         kinds=rows_of([]).kinds(),
@@ -47,6 +47,7 @@ def asked(question: str, groups: int | None) -> BoundedQuery:
         relation=Relation.ADD_REMOVE,
         max_groups=groups,
         max_rows_per_group=None if groups is None else 2,
+        max_rows=in_total,
         bounds={"cost": (0, 5)},
         granularity={},
         keys={"year": [2020, 2021]},
@@ -92,6 +93,17 @@ def test_one_person_moves_each_of_at_most_k_numbers_by_one(question: str, groups
         assert len(gaps) <= min(groups, len({city for city, _ in own}), far.l1)
         reached = max(reached, len(gaps))
     assert reached == min(groups, 2)
+
+
+def test_so_it_is_under_a_cap_on_all_rows() -> None:
+    query = asked(QUESTIONS[0], 3, in_total=2)
+    before = rows_of(OTHERS).read(query, salt=5)
+    for own in subsets(CELLS):
+        mine: Rows = [(9, city, year, 2.0) for city, year in own for _ in range(3)]
+        gaps = moved(query, rows_of(OTHERS + mine).read(query, salt=5), before)
+        assert all(gap == 1 for gap in gaps)
+        assert len(gaps) <= min(2, len({city for city, _ in own}))
+        assert bool(gaps) == bool(own)
 
 
 def test_without_counting_once_the_same_check_fails() -> None:

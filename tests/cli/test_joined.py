@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ def test_both_are_charged_and_shown(sitr: Sitr, description: Path, patients: Pat
 def test_if_one_budget_cannot_pay_neither_does(sitr: Sitr, description: Path, patients: Path) -> None:
     refused = sitr("ask", description, "--with", patients, SQL, "--price", "zcdp(0.2)", "--json")
     assert refused.code == 1
-    assert refused.error()["wanted"].endswith("that is left of the budget of patients")
+    assert json.loads(refused.err)["wanted"].endswith("that is left of the budget of patients")
     assert charges() == {"patients": 0, "visits": 0}
 
 

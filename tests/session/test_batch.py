@@ -14,7 +14,7 @@ from sitr.session.aggregate import AggregateAnswer
 from sitr.session.batch import BatchAnswer
 from sitr.session.budget import Budget
 from sitr.session.dataset import Dataset
-from sitr.session.shelf import reopened
+from sitr.session.reopened import reopened
 from sitr.session.verify import Verdict, verify
 
 WARDS = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
@@ -114,3 +114,13 @@ def test_nothing_is_spent_on_what_cannot_be_asked(budget: Budget, visits: Datase
     with pytest.raises(BudgetExceeded):
         budget.batch([question]).release(sitr.ZeroConcentratedDP(6.0))
     assert budget.entries() == []
+
+
+def test_weights_of_columns_hold_in_a_batch_and_targets_need_a_price_of_their_own(budget: Budget) -> None:
+    both = budget.sql("SELECT ward, COUNT(*) AS n, SUM(cost) AS total FROM visits GROUP BY ward")
+    heavy = both.weights({"n": 1, "total": 9})
+    plain, weighted = (budget.batch({"wards": each}).preview(rho=0.1).errors() for each in (both, heavy))
+    assert weighted["wards.total"] < plain["wards.total"]
+    assert weighted["wards.n"] > plain["wards.n"]
+    with pytest.raises(QuestionError, match="has targets, which need a price of their own"):
+        budget.batch([both.targets({"n": 10, "total": 10})])

@@ -93,7 +93,8 @@ def test_the_rows_depend_on_the_description_alone(tmp_path: Path) -> None:
     """Two data sets with other rows and the same description have the same invented rows."""
     said: dict[str, Any] = {"unit": "id", "max_rows": 3, "bounds": {"cost": (0, 9)}, "keys": {"ward": ["A", "B"]}}
     made = []
-    for place, rows in enumerate(([], [(1, "A", 3.0)], [(2, "Z", 1e9), (None, None, None)] * 40)):
+    tables: list[list[Any]] = [[], [(1, "A", 3.0)], [(2, "Z", 1e9), (None, None, None)] * 40]
+    for place, rows in enumerate(tables):
         names = ("id", "ward", "cost")
         types = (pa.int64(), pa.string(), pa.float64())
         columns = list(zip(*rows, strict=True)) or [(), (), ()]

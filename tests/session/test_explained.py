@@ -83,7 +83,7 @@ def test_the_plan_is_that_of_the_preview(data: Dataset, tmp_path: Path) -> None:
     assert request.explain().plan is None
     assert budget.entries() == []
     noise = [each["noise"]["size"] for each in request.explain(rho=0.1).to_dict()["measured"]]
-    plan = request.preview(rho=0.1).plan
+    plan: Any = request.preview(rho=0.1).plan
     assert noise == [float(each.mechanism.size) for each in plan.measurements]
 
 

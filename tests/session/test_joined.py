@@ -15,7 +15,7 @@ from sitr.errors import BackendFailure, BudgetExceeded, ForbiddenConstruct, Ques
 from sitr.ledger.sql import SqlLedger
 from sitr.session.budget import Budget
 from sitr.session.dataset import Dataset
-from sitr.session.shelf import reopened
+from sitr.session.reopened import reopened
 from sitr.session.verify import verify
 
 SQL = "SELECT sex, COUNT(*) AS n FROM visits JOIN patients ON visits.patient_id = patients.pid GROUP BY sex"

@@ -14,7 +14,8 @@ from sitr.ledger.sql import SqlLedger
 from sitr.noise.coins import TestCoins
 from sitr.session.budget import Budget
 from sitr.session.dataset import Dataset
-from sitr.session.shelf import State, listed, reopened
+from sitr.session.reopened import reopened
+from sitr.session.shelf import State, listed
 
 PRICE = sitr.ZeroConcentratedDP(0.1)
 

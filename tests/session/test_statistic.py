@@ -33,7 +33,7 @@ from sitr.mechanisms.smooth import SmoothNoise
 from sitr.noise.coins import Coins, TestCoins
 from sitr.sensitivity import median, propose_test_release, smooth, trimmed_mean
 from sitr.session.budget import Budget
-from sitr.session.shelf import reopened
+from sitr.session.reopened import reopened
 
 PEOPLE = 40
 PRICE = sitr.RandomDP(sitr.PureDP(0.5), 0.05, parts=(("newcomer", 0.04), ("gate", 0.01)))

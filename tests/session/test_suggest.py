@@ -11,7 +11,7 @@ from sitr.backends.duckdb import DuckDB
 from sitr.dataset.hospital import WARDS, hospital
 from sitr.errors import QuestionError, UnknownName
 from sitr.session.budget import Budget
-from sitr.session.shelf import reopened
+from sitr.session.reopened import reopened
 from sitr.session.suggest import Suggestion
 
 SQL = "SELECT ward, COUNT(*) AS n, SUM(cost) AS total FROM visits GROUP BY ward"

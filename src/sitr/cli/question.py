@@ -156,9 +156,8 @@ def question(
             asked = limits.divided(limits.asked(opened, sql), wanted.rows)
     except DescriptionError as error:  # a SUM without bounds
         do = f"{error.do.removesuffix('.')} (sitr protect … --bounds COLUMN=LOW:HIGH)."
-        raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt).among(
-            error.others, instead=error.instead
-        ) from None
+        better = DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt)
+        raise better.among(error.others, instead=error.instead) from None
     return asked, wanted.paid(asked, price)
 
 

@@ -31,7 +31,7 @@ def show(
     Example: sitr show sitr.db 7 --certificate wards.html
     """
     from sitr.ledger.sql import SqlLedger
-    from sitr.session.shelf import reopened
+    from sitr.session.reopened import reopened
 
     files = writers(output, plot, pages)
     answer = reopened(SqlLedger(ledger, create=False), entry)

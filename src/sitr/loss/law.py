@@ -196,7 +196,7 @@ def check(number: object, name: str, *, above: float, below: float = math.inf, e
 
     >>> check(1.0, "rate", above=0.0, below=1.0, ends="below")
     """
-    if isinstance(number, Real) and not isinstance(number, bool):
+    if not isinstance(number, bool) and isinstance(number, Real):
         try:
             value = float(number)  # what is computed with
         except OverflowError:

@@ -1,4 +1,4 @@
-"""What the histograms of a suggestion and their cells are called."""
+"""What the histograms of a suggestion, and their cells, are called."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from sitr.session.desk import Desk
 
 if TYPE_CHECKING:
     from sitr.session import shelf
-else:  # it knows all kinds of answers
+else:  # only errors that are shares need it
     shelf = Later("sitr.session.shelf")
 
 Errors = Mapping[str, Number | str]
@@ -154,10 +154,10 @@ def _released(text: str, at: Desk) -> dict[str, float]:
         if entry.question != text:
             continue
         try:
-            answer = shelf.reopened(at.ledger, entry.number)
+            released, receipt = shelf.taken(at.ledger, entry.number)
         except FileError:  # not kept, or changed since
             continue
-        if isinstance(answer.released, Release) and answer.private and (found := _sizes(answer.released)):
+        if isinstance(released, Release) and receipt.private and (found := _sizes(released)):
             return found
     return {}
 

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import cast
+from typing import Any, cast
 
 from sitr.errors import FileError
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
+from sitr.ledger.receipt import Receipt
 from sitr.plans.plan import Plan
-from sitr.questions.aggregate.release import Release
-from sitr.questions.batch.question import BatchRelease
-from sitr.questions.suggest.question import SuggestionRelease
 from sitr.report.papers import can_be_shown
-from sitr.session.aggregate import AggregateAnswer
-from sitr.session.answer import Answer
-from sitr.session.batch import BatchAnswer
 from sitr.session.kept import UNREADABLE, KeptAnswer, changed, find, opened
 from sitr.session.plain import built
-from sitr.session.suggest import Suggestion
 
 
 class State(Enum):
@@ -57,8 +51,8 @@ def listed(ledger: Ledger, dataset: str | None = None) -> list[Listed]:
     return found
 
 
-def reopened(ledger: Ledger, number: int) -> Answer:
-    """The kept answer of an entry, from the ledger and the file alone.
+def taken(ledger: Ledger, number: int) -> tuple[Any, Receipt]:
+    """What was released for an entry, and its receipt, from the ledger and the file alone.
 
     Synthetic rows are drawn from a model that is fitted again, so they need the data set; and the mechanism of a
     statistic may be a function of your own, which no file holds.
@@ -80,13 +74,7 @@ def reopened(ledger: Ledger, number: int) -> Answer:
             if receipt is None
             else "Repeat the same request for synthetic rows at the same price: that costs nothing.",
         )
-    if isinstance(released, Release):
-        return AggregateAnswer(released, receipt, None)
-    if isinstance(released, BatchRelease):
-        return BatchAnswer(released, receipt, None)
-    if isinstance(released, SuggestionRelease):
-        return Suggestion(released, receipt, None)
-    return Answer(released, receipt, None)
+    return released, receipt
 
 
 def _paid(kept: KeptAnswer, ledger: Ledger) -> Plan | None:

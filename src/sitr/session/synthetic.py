@@ -74,7 +74,7 @@ class Synthesis(Request["Synthetic"]):
 
             check_trial([*self.synthetic.sheet.names], rows, target=target)
 
-    def preview(
+    def preview(  # type: ignore[override]  # rows have no column whose error could be asked for
         self, price: Price | None = None, *, quality: Price | None = None, **amounts: Unpack[Amounts]
     ) -> Preview:
         """What the rows would cost, and how far off the counts would be that they are made from."""

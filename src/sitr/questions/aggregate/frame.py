@@ -178,12 +178,12 @@ class Expr:
         return self._call("CAST", type.upper() if isinstance(type, str) else type)
 
     @property
-    def str(self) -> Texts:
+    def str(self) -> Texts[Expr]:
         """Functions of text."""
         return Texts(self)
 
     @property
-    def dt(self) -> Moments:
+    def dt(self) -> Moments[Expr]:
         """Functions of dates and times."""
         return Moments(self)
 

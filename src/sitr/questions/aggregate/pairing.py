@@ -64,10 +64,10 @@ def _visible(left: View, right: list[Visible], identified: str, *, outer: bool) 
     else:
         unit = left.person
         assert unit is not None
+        assert isinstance(left.unit, Person)
+        own = leaf(left.unit.column, unit)
         right = [
-            replace(each, typed=leaf(*_unit_names(left), unit))
-            if each.typed.column is not None and each.typed.column.name == identified
-            else each
+            replace(each, typed=own) if each.typed.column is not None and each.typed.column.name == identified else each
             for each in right
         ]
     return qualified([*shown, *right])

@@ -51,7 +51,7 @@ class BatchPlan(Plan):
 
     def errors(self, *, confidence: Number = 0.95) -> dict[str, float]:
         """The largest error of every column, by the names of the question and of the column: "wards.n"."""
-        found = {}
+        found: dict[str, float] = {}
         for name, part in zip(self.names, self.parts, strict=True):
             sure = part.together(confidence, cells=part.query.cells or 1)
             found |= {f"{name}.{column.name}": column.error(confidence=sure) for column in part.columns}

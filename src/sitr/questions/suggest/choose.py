@@ -25,7 +25,7 @@ from sitr.neighbors.unit import Person
 from sitr.numbers import Number
 from sitr.plans.noise import Way, affordable, ways
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.aggregate.fit import main_terms
+from sitr.questions.aggregate.shares import main_terms
 from sitr.questions.aggregate.term import Term
 from sitr.questions.suggest.question import SuggestionRelease
 from sitr.questions.suggest.spreads import LARGEST, SMALLEST, About, Spread, summed_column
@@ -206,8 +206,10 @@ class _Choice:
                 expected.append(Expected(term.name, members, self._noise(groups, 1.0), members - kept_members))
             else:
                 expected.append(Expected(term.name, whole, self._noise(groups, float(rows)), whole - kept))
-        caps = (groups, rows) if isinstance(self.query.unit, Person) else (None, None)
-        return Suggested(*caps, tuple(bounds.items()), (), tuple(expected))
+        found, shown = tuple(bounds.items()), tuple(expected)
+        if not isinstance(self.query.unit, Person):
+            return Suggested(bounds=found, expected=shown)
+        return Suggested(groups, rows, found, expected=shown)
 
     def _members(self, cap: float) -> float:
         """The people of a cell, on average, with this cap on groups."""

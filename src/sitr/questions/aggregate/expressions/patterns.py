@@ -28,10 +28,6 @@ _CLASSES = frozenset("dws")
 _SPECIAL = frozenset("*+?{}|()[]\\")
 
 
-class _Odd(ValueError):
-    """A pattern that is not of this language; its text says why."""
-
-
 @dataclass(slots=True)
 class _Reader:
     """Reads a pattern from left to right. Each method returns how often a part inside is repeated by numbers."""
@@ -50,11 +46,11 @@ class _Reader:
     def whole(self) -> None:
         self.choice(depth=0)
         if self.at < len(self.pattern):
-            raise _Odd("a bracket is not opened")
+            raise QuestionError(given="a bracket is not opened", do="")
 
     def choice(self, depth: int) -> int:
         if depth > 10:
-            raise _Odd("brackets are nested too deeply")
+            raise QuestionError(given="brackets are nested too deeply", do="")
         most = self.sequence(depth)
         while self.next() == "|":
             self.take()
@@ -73,22 +69,22 @@ class _Reader:
         if self.next() not in ("*", "+", "?", "{"):
             return copies
         if anchor:
-            raise _Odd("^ and $ cannot be repeated")
+            raise QuestionError(given="^ and $ cannot be repeated", do="")
         copies *= self.numbers() if self.take() == "{" else 1
         if copies > MOST_COPIES:
-            raise _Odd(f"a part is repeated more than {MOST_COPIES} times")
+            raise QuestionError(given=f"a part is repeated more than {MOST_COPIES} times", do="")
         if self.next() in ("*", "+", "?", "{"):
-            raise _Odd("a repetition is repeated")
+            raise QuestionError(given="a repetition is repeated", do="")
         return copies
 
     def numbers(self) -> int:
         end = self.pattern.find("}", self.at)
         low, comma, high = self.pattern[self.at : end].partition(",") if end >= 0 else ("", "", "")
         if not _number(low) or (comma and high and not _number(high)):
-            raise _Odd("the numbers in { } are in the wrong order")
+            raise QuestionError(given="the numbers in { } are in the wrong order", do="")
         self.at = end + 1
         if high and int(low) > int(high):
-            raise _Odd("the numbers in { } are in the wrong order")
+            raise QuestionError(given="the numbers in { } are in the wrong order", do="")
         return max(int(high or low), 1)
 
     def part(self, depth: int) -> int:
@@ -96,41 +92,41 @@ class _Reader:
         match sign:
             case "(":
                 if self.next() == "?":
-                    raise _Odd("(? is not known here")
+                    raise QuestionError(given="(? is not known here", do="")
                 copies = self.choice(depth + 1)
                 if self.take() != ")":
-                    raise _Odd("a bracket is not closed")
+                    raise QuestionError(given="a bracket is not closed", do="")
                 return copies
             case "[":
                 self.set()
             case "\\":
                 self.escaped()
             case _ if sign in _SPECIAL:
-                raise _Odd(f"{sign} has nothing before it")
+                raise QuestionError(given=f"{sign} has nothing before it", do="")
         return 1
 
     def set(self) -> None:
         if self.next() == "^":
             self.take()
         if self.next() in ("]", ""):
-            raise _Odd("a class [ ] is empty")
+            raise QuestionError(given="a class [ ] is empty", do="")
         while (sign := self.take()) != "]":
             if sign in ("", "["):
-                raise _Odd("a class [ ] is not closed, or has another [ in it")
+                raise QuestionError(given="a class [ ] is not closed, or has another [ in it", do="")
             first = self.escaped() if sign == "\\" else sign
             if self.next() == "-" and self.pattern[self.at + 1 : self.at + 2] not in ("]", ""):
                 self.take()
                 sign = self.take()
                 last = self.escaped() if sign == "\\" else sign
                 if len(first) != 1 or len(last) != 1 or last == "[" or first > last:
-                    raise _Odd("a range in a class [ ] is in the wrong order")
+                    raise QuestionError(given="a range in a class [ ] is in the wrong order", do="")
 
     def escaped(self) -> str:
         sign = self.take()
         if sign in _CLASSES:
             return "\\" + sign
         if sign not in _ESCAPED or not sign:
-            raise _Odd(f"\\{sign} is not known here")
+            raise QuestionError(given=f"\\{sign} is not known here", do="")
         return sign
 
 
@@ -150,8 +146,8 @@ def odd(pattern: str) -> str | None:
         return "it has characters that cannot be printed"
     try:
         _Reader(pattern).whole()
-    except _Odd as why:
-        return str(why)
+    except QuestionError as refused:  # the question's own error says what to do about it
+        return refused.given
     return None
 
 
