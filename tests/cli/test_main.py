@@ -29,6 +29,7 @@ COMMANDS = (
     "histogram",
     "synthesize",
     "dummy",
+    "suggest",
     "show",
     "verify",
     "compare",
@@ -78,7 +79,8 @@ def test_unknown_command(sitr: Sitr) -> None:
         (("--qqq",), "No such option: --qqq."),
         (("sensitivity", "--qqq"), "No such option: --qqq."),
         (("ask", "--qqq"), "No such option: --qqq."),
-        (("ask",), "Missing DESCRIPTION, SQL and --price."),
+        (("ask",), "Missing DESCRIPTION."),
+        (("suggest",), "Missing DESCRIPTION, SQL and --price."),
     ],
 )
 def test_usage_errors_are_json_if_that_is_asked_for(sitr: Sitr, words: tuple[str, ...], given: str) -> None:
