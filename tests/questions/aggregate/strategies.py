@@ -326,6 +326,8 @@ GROUPED = (INTEGER, TEXT, BOOLEAN, DATE, TIMESTAMP)
 def aggregate(chance: random.Random, depth: int = 2) -> Aggregate:
     """An aggregate; one that needs bounds is often clamped."""
     at = Writer(chance, depth)
+    filtered: list[Aggregate] = [Count(), Sum(Name("x")), Count(Name("id"), distinct=True)]
+    estimated: list[Aggregate] = [Count(), Mean(Name("x"))]
     choices: list[Callable[[], Aggregate]] = [
         Count,
         lambda: Count(at.computed(*NAMES)),
@@ -336,11 +338,11 @@ def aggregate(chance: random.Random, depth: int = 2) -> Aggregate:
         lambda: Count(at.computed(*GROUPED), distinct=True),
         lambda: CountIf(at.one(BOOLEAN)),
         lambda: Mean(Name(chance.choice(["x", "n"]))),
-        lambda: Filtered(chance.choice([Count(), Sum(Name("x")), Count(Name("id"), distinct=True)]), at.one(BOOLEAN)),
+        lambda: Filtered(chance.choice(filtered), at.one(BOOLEAN)),
         lambda: PersonSum(Name("n"), Literal(-2), Literal(9)),
         lambda: Combined(Call("/", (Aggregated(Sum(Name("x"))), Aggregated(Count())))),
         lambda: Combined(_choice(Aggregated(Filtered(Count(), at.one(BOOLEAN))))),
-        lambda: IntervalEnd(chance.choice([Count(), Mean(Name("x"))]), upper=chance.random() < 0.5),
+        lambda: IntervalEnd(chance.choice(estimated), upper=chance.random() < 0.5),
     ]
     return chance.choice(choices)()
 
@@ -357,7 +359,9 @@ def source(chance: random.Random, at: Writer) -> Source:
     often = Select("visits", (Selected("id", Name("id")), Selected("many", PersonCall("COUNT"))), where, (Name("id"),))
     frequent = Select(often, (Selected("id", Name("id")),), Call(">", (Name("many"), Literal(1))))
     people = chance.choice([listed, frequent])
-    return chance.choice(["visits", "visits", "visits", Among("visits", Name("id"), people, chance.random() < 0.5)])
+    among = Among("visits", Name("id"), people, chance.random() < 0.5)
+    choices: list[Source] = ["visits", "visits", "visits", among]
+    return chance.choice(choices)
 
 
 def query(chance: random.Random, depth: int = 2) -> Query:

@@ -19,6 +19,7 @@ import pytest
 
 import sitr
 from sitr.errors import SitrError
+from sitr.flavors.approximate import ApproximateDP
 from sitr.noise.coins import TestCoins
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.functions.function import Same
@@ -120,7 +121,10 @@ def test_an_answer_has_the_numbers_of_a_plain_engine(each: Asked, budgets: dict[
 
 def _price(request: AggregateRequest) -> str:
     """A price at which there is hardly any noise; a question in BigQuery's spelling names its own."""
-    return PRICE if request.price is None else f"approximate({request.price.epsilon}, {request.price.delta})"
+    if request.price is None:
+        return PRICE
+    assert isinstance(request.price, ApproximateDP)
+    return f"approximate({request.price.epsilon}, {request.price.delta})"
 
 
 def test_every_question_can_be_previewed_or_is_refused_in_words(budgets: dict[str, Budget]) -> None:
