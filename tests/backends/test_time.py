@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 import time
+from itertools import pairwise
 
 import duckdb
 import pyarrow as pa
 import pytest
 
-from sitr.backends.duckdb_dialect import DUCKDB
+from sitr.backends.duckdb_dialect import DUCKDB, SHORT
 from sitr.backends.expressions import Expressions
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name
 from sitr.questions.aggregate.view import View
@@ -75,3 +76,16 @@ def test_no_expression_is_written_as_a_text_that_grows_without_limit() -> None:
             continue
         longest = max(longest, len(Expressions(DUCKDB, {}).written(typed)))
     assert longest < 200_000
+
+
+def test_nested_arithmetic_is_written_in_a_text_that_grows_with_its_depth() -> None:
+    """DuckDB plans a statement in a time that grows with its text: a text that doubles at each level would stop it."""
+    lengths, found = [], Name("n")
+    for _ in range(14):
+        found = Call("*", (found, Literal(1.5)))  # type: ignore[assignment]
+        lengths.append(len(Expressions(DUCKDB, {"n": "DOUBLE"}).written(VIEW.typed(found))))
+    assert max(later - earlier for earlier, later in pairwise(lengths)) <= 2 * SHORT
+    with duckdb.connect(":memory:") as engine:
+        written = Expressions(DUCKDB, {"n": "DOUBLE"}).written(VIEW.typed(found))
+        rows = engine.execute(f"SELECT {written} FROM (VALUES (1.0::DOUBLE), (1e308), ('inf'), (NULL)) r(n)").fetchall()
+    assert rows == [(pytest.approx(1.5**14),), (None,), (None,), (None,)]

@@ -13,6 +13,9 @@ from sitr.questions.aggregate.spelling import Value
 PLAIN_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 """Types whose values compare with 64-bit integers without a cast."""
 
+SHORT = 300
+"""The length of an expression that may be written twice, which is quicker than a list for each row."""
+
 
 @dataclass(frozen=True, slots=True)
 class DuckDBDialect:
@@ -168,16 +171,10 @@ class DuckDBDialect:
         return f"nullif({expression}, 'nan'::DOUBLE)"  # DuckDB holds NaN equal to NaN
 
     def computed(self, operator: str, left: str, right: str) -> str:
-        match operator:
-            case "/":
-                found = f"({left}) / nullif({right}, 0::DOUBLE)"
-            case "//":
-                found = f"floor(({left}) / nullif({right}, 0::DOUBLE))"
-            case "%":
-                found = f"({left}) % nullif({right}, 0::DOUBLE)"
-            case _:
-                found = f"({left}) {operator} ({right})"
-        return self._finite(found)
+        # What DuckDB makes of a division by 0, infinity or NaN, is not finite.
+        sign = "/" if operator == "//" else operator
+        found = f"({left}) {sign} ({right})"
+        return self._finite(f"floor({found})" if operator == "//" else found)
 
     def power(self, expression: str, times: int) -> str:
         return self._finite(f"power({expression}, {times}::DOUBLE)")
@@ -189,8 +186,13 @@ class DuckDBDialect:
         return self._finite(f"round({expression}, {places})")
 
     def _finite(self, expression: str) -> str:
-        """Written so that the expression stands in it only once: nested calls would grow without limit."""
-        return f"nullif(nullif(nullif({expression}, 'nan'::DOUBLE), 'inf'::DOUBLE), '-inf'::DOUBLE)"
+        """NULL for what is not finite. A long expression is written once: nested calls would double it each time.
+
+        nullif(x, y) would not help: DuckDB makes a CASE of it that has x twice.
+        """
+        if len(expression) <= SHORT:
+            return f"CASE WHEN isfinite({expression}) THEN {expression} END"
+        return f"list_filter([{expression}], lambda found: isfinite(found))[1]"
 
     def cast(self, expression: str, kind: Kind, to: Kind) -> str:
         match kind, to:

@@ -26,15 +26,26 @@ from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, in_calen
 LARGEST = Fraction(2**1000)
 """Results beyond this may be too large for a double, and then they are NULL."""
 
+FINITE = ("+", "-", "*", "/", "//", "%", "ROUND", "SQRT", "LN", "LOG10", "EXP", "POWER")
+"""Functions whose results are finite or NULL."""
+
 
 def _result(
     function: str, parts: tuple[Typed, ...], found: Range, *, integer: bool, step: Fraction | None, can_fail: bool
 ) -> Typed:
-    """A number. It can be NULL if a part can, if the function `can_fail`, or if it may be too large."""
+    """A number. It can be NULL if a part can, if the function `can_fail`, or if it may be too large or infinite."""
     large = found.low is None or found.high is None or max(-found.low, found.high) > LARGEST
     kind = Kind.INTEGER if integer else Kind.REAL
-    nullable = can_fail or large or any_nullable(parts)
+    endless = function in FINITE and any(map(_endless, parts))
+    nullable = can_fail or large or endless or any_nullable(parts)
     return Typed(function, kind, parts, found.low, found.high, step, nullable)
+
+
+def _endless(part: Typed) -> bool:
+    """Whether it may be infinite: a column of real numbers can hold that, whatever its bounds, until it is computed."""
+    if part.column is not None or part.kind not in NUMERIC:
+        return part.kind is Kind.REAL
+    return part.what not in (*FINITE, "CLAMP") and any(map(_endless, part.parts))
 
 
 def _whole(parts: tuple[Typed, ...]) -> bool:
