@@ -155,7 +155,7 @@ def question(
         else:
             asked = limits.divided(limits.asked(opened, sql), wanted.rows)
     except DescriptionError as error:  # a SUM without bounds
-        do = f"{error.do.removesuffix('.')} (sitr protect … --bounds COLUMN=LOW:HIGH)."
+        do = f"{error.do.removesuffix('.')} (here, or for all questions with sitr protect: --bounds COLUMN=LOW:HIGH)."
         better = DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt)
         raise better.among(error.others, instead=error.instead) from None
     return asked, wanted.paid(asked, price)
