@@ -128,3 +128,9 @@ def test_samples_and_sums_keep_no_more() -> None:
         reached = Loss.of(law, 3).trade_off(fpr=fpr).lower
         with ctx.workprec(200):
             assert not arb(reached) > normal(-place(arb(fpr)) + ball(one.upper) * arb(3).sqrt())
+
+
+@pytest.mark.parametrize("sigma", [1e155, 1e200, 1e300])
+def test_a_sigma_whose_square_is_too_large_has_a_bound(sigma: float) -> None:
+    found = discrete_mu(sigma)
+    assert found.lower <= 1 / sigma <= found.upper <= 1.001 / sigma

@@ -129,4 +129,4 @@ def _smoothed(sigma: float) -> float:
     first = math.exp(-exponent)
     ripple = 2 * first / (1 - first)  # the exponents j² are at least j
     r = 2 * ripple / (1 - ripple * ripple)  # at least ln((1 + η)/(1 − η)), without cancellation
-    return 1 / math.sqrt(sigma * sigma - exponent / (2 * math.pi**2)) + 7 * r
+    return 1 / sigma / math.sqrt(1 - exponent / (2 * math.pi**2) / sigma / sigma) + 7 * r  # σ² may be too large

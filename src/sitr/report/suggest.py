@@ -12,7 +12,7 @@ from sitr.flavors.arrows import Kept
 from sitr.ledger.receipt import Receipt
 from sitr.namespace import Later
 from sitr.questions.aggregate.nodes import text
-from sitr.questions.suggest.choose import Covered, Found, Suggested, chosen
+from sitr.questions.suggest.choose import Covered, Expected, Found, Suggested, chosen
 from sitr.questions.suggest.question import SuggestionPlan, SuggestionRelease
 from sitr.questions.suggest.spreads import About, Spread
 from sitr.report.envelope import promise_dict
@@ -136,11 +136,13 @@ def _table(found: Suggested, words: Words) -> Table:
         Column(words.label("95% error"), Role.NUMBER),
         Column(words.suggest.left_out(), Role.NUMBER),
     )
-    rows = [
-        (each.name, *map(words.numerals, (_rounded(each.size), f"± {_rounded(each.noise)}", _rounded(each.bias))))
-        for each in found.expected
-    ]
+    rows = [(each.name, *map(words.numerals, _numbers(each))) for each in found.expected]
     return Table(headings, lambda: rows, len(rows))
+
+
+def _numbers(each: Expected) -> tuple[str, str, str]:
+    most = "≤ " if each.largest else ""
+    return f"{most}{_rounded(each.size)}", f"± {_rounded(each.noise)}", f"{most}{_rounded(each.bias)}"
 
 
 def _rounded(number: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -84,6 +84,10 @@ class Bar:
     place: int
     where: Typed | None = None
 
+    def __hash__(self) -> int:
+        """Without the cells: each bar has all of them."""
+        return hash((self.of, self.place, self.where))
+
     @property
     def cell(self) -> Typed:
         """The condition of this bar."""
@@ -109,7 +113,7 @@ Quantity: TypeAlias = Term | Distinct | Rank | Bar
 
 def family(quantity: Quantity) -> object:
     """Quantities of the same family are measured together, by one mechanism for all of their numbers."""
-    return (quantity.of, quantity.cells, quantity.where) if isinstance(quantity, Bar) else quantity
+    return replace(quantity, place=0) if isinstance(quantity, Bar) else quantity
 
 
 def decimal(level: Fraction) -> str:

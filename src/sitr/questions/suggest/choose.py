@@ -7,7 +7,8 @@ For each cap k on groups and m on rows, and each bound B of a column, the expect
 the 95% error of the noise at the price of the question, and what a cell loses on average. With g groups of a person and
 r rows in one of them, P·E[min(g, k)]·E[min(r, m)] rows of P people are kept, if g and r are independent. Each error is
 relative to what the cell holds, and the choice has the least sum over the measured numbers. A cell of a histogram
-counts as empty if noise alone could have filled it.
+counts as empty if noise alone could have filled it. The noise that is stated in the end is that of the plan at the
+suggested caps and bounds.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.mechanisms.additive import Noise
@@ -29,6 +31,7 @@ from sitr.questions.aggregate.shares import main_terms
 from sitr.questions.aggregate.term import Term
 from sitr.questions.suggest.question import SuggestionRelease
 from sitr.questions.suggest.spreads import LARGEST, SMALLEST, About, Spread, summed_column
+from sitr.questions.suggest.stated import stated
 from sitr.sensitivity.bounded import bounded
 
 MISS = Fraction(5, 100)
@@ -109,12 +112,16 @@ def _people(cells: Sequence[Cell]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What is expected of one number of a cell: its size, the error of its noise, and what is left out of it."""
+    """What is expected of one number of a cell: its size, the error of its noise, and what is left out of it.
+
+    Totals of people are not in the histograms: then the size and what is left out are the largest possible ones.
+    """
 
     name: str
     size: float
     noise: float
     bias: float
+    largest: bool = False
 
     @property
     def relative(self) -> float:
@@ -150,7 +157,16 @@ def chosen(release: SuggestionRelease) -> Suggested:
     choice = _Choice.of(plan.target, triples, plan.later)
     candidates = (choice.at(groups, rows) for groups in choice.group_caps for rows in choice.row_caps)
     best = min(candidates, key=lambda each: each.relative)  # the first of equal ones has the smallest caps
-    return replace(best, covered=tuple(_covered(triples, best)))
+    return replace(_with_plan(best, plan.target, plan.later), covered=tuple(_covered(triples, best)))
+
+
+def _with_plan(best: Suggested, query: BoundedQuery, price: Promise) -> Suggested:
+    """The same suggestion, with the errors that a preview at its caps and bounds shows."""
+    errors = stated(query, price, groups=best.max_groups, rows=best.max_rows_per_group, bounds=dict(best.bounds))
+    if errors is None:
+        return best
+    pairs = zip(best.expected, errors, strict=True)
+    return replace(best, expected=tuple(replace(each, noise=error) for each, error in pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +183,12 @@ class _Choice:
 
     @classmethod
     def of(cls, query: BoundedQuery, found: Sequence[Found], price: Promise) -> _Choice:
-        share = (1 - (query.share or Fraction(0))) / len(main_terms(query))
-        errors = {isinstance(way.bought, PureDP): _unit_error(way, share) for way in ways(affordable(price))}
+        """Keys that are not public get the same share as a term, and half of δ beside Gaussian noise."""
+        share = (1 - (query.share or Fraction(0))) / (len(main_terms(query)) + (not query.known))
+        paid = affordable(price)
+        if isinstance(paid, ApproximateDP) and not query.known:
+            paid = ApproximateDP(paid.epsilon, paid.delta / 2)
+        errors = {isinstance(way.bought, PureDP): _unit_error(way, share) for way in ways(paid)}
         cells = {each.spread.about: each.cells for each in found}
         everybody = _people(next(iter(cells.values())))
         alone = [Cell(1, 1, 1, everybody)]
@@ -202,7 +222,11 @@ class _Choice:
                 each, ends = self._best_bound(column.name, groups, rows, whole, kept, centred=centred)
                 bounds[column.name] = ends
                 expected.append(each)
-            elif isinstance(term, Term) and (term.people or term.total):
+            elif isinstance(term, Term) and term.total:
+                most = float(max(map(abs, term.reach)) * term.granularity)
+                noise = self._noise(groups, most)
+                expected.append(Expected(term.name, members * most, noise, (members - kept_members) * most, True))
+            elif isinstance(term, Term) and term.people:
                 expected.append(Expected(term.name, members, self._noise(groups, 1.0), members - kept_members))
             else:
                 expected.append(Expected(term.name, whole, self._noise(groups, float(rows)), whole - kept))
