@@ -24,6 +24,7 @@ from sitr.report.figures import percent
 from sitr.report.paper import Paper, Section
 from sitr.report.spreads import name_of
 from sitr.report.suggest import histogram_contents, histogram_sections
+from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.words import Words, in_words
 
 LABEL = "caps chosen"
@@ -52,7 +53,7 @@ def answer(release: AutoRelease | ChosenRelease, receipt: Receipt, *, words: Wor
         card=(*paper.card, (LABEL, sentence)),
         notes=(*paper.notes, sentence),
         sections=lambda: (*_without_caps(sections(), plan, words), how, *histogram_sections(suggestion, words)),
-        to_dict=lambda: before() | {"chosen_caps": content},
+        to_dict=lambda: _told(before(), plan) | {"chosen_caps": content},
     )
 
 
@@ -72,9 +73,19 @@ def _said(say: Callable[[int, int, str, str], str], plan: AutoPlan, words: Words
 
 def _without_caps(sections: Iterable[Section], plan: AutoPlan, words: Words) -> tuple[Section, ...]:
     """The sections, without the caps among what was public beforehand: they are what changes with other caps."""
-    other = Caps(plan.query.max_groups + 1, plan.query.max_rows_per_group + 1).on(plan.query)
-    caps = set(words.aggregate.public(plan.query)) - set(words.aggregate.public(other))
+    caps = _caps(plan, words)
     return tuple(replace(each, items=tuple(item for item in each.items if item not in caps)) for each in sections)
+
+
+def _told(content: dict[str, Any], plan: AutoPlan) -> dict[str, Any]:
+    """The same for machines."""
+    caps, words = _caps(plan, ENGLISH), content["words"]
+    return content | {"words": words | {"public": [item for item in words["public"] if item not in caps]}}
+
+
+def _caps(plan: AutoPlan, words: Words) -> set[str]:
+    other = Caps(plan.query.max_groups + 1, plan.query.max_rows_per_group + 1).on(plan.query)
+    return set(words.aggregate.public(plan.query)) - set(words.aggregate.public(other))
 
 
 def _content(plan: AutoPlan, *, chosen: bool) -> dict[str, Any]:
