@@ -217,7 +217,7 @@ class Budget(Shown):
 
     def _catalog(self, table: Table) -> Catalog:
         """The tables that a question can name."""
-        found = published.catalog(table, self.public) if self.public else Catalog(table)
+        found = published.catalog(table, self.public, self._at.rows) if self.public else Catalog(table)
         return replace(found, beside=tuple(other.table for other in self.others)) if self.others else found
 
     def _desk(self, *queries: BoundedQuery) -> Desk:
