@@ -27,8 +27,6 @@ from sitr.report.suggest import histogram_contents, histogram_sections
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.words import Words, in_words
 
-LABEL = "caps chosen"
-
 
 def answer(release: AutoRelease | ChosenRelease, receipt: Receipt, *, words: Words | None = None) -> Paper:
     """The paper of an answer with chosen caps."""
@@ -49,8 +47,8 @@ def answer(release: AutoRelease | ChosenRelease, receipt: Receipt, *, words: Wor
     content = _content(plan, chosen=found.told) | {"histograms": histogram_contents(suggestion)}
     return replace(
         paper,
-        facts=(*paper.facts, (LABEL, sentence)),
-        card=(*paper.card, (LABEL, sentence)),
+        facts=(*paper.facts, ("caps chosen", sentence)),
+        card=(*paper.card, ("caps chosen", sentence)),
         notes=(*paper.notes, sentence),
         sections=lambda: (*_without_caps(sections(), plan, words), how, *histogram_sections(suggestion, words)),
         to_dict=lambda: _told(before(), plan) | {"chosen_caps": content},
@@ -63,7 +61,9 @@ def preview(plan: AutoPlan, standing: Filter, *, words: Words | None = None) -> 
     paper = aggregate.preview(plan, standing, words=words)
     before, sentence = paper.to_dict, _said(words.suggest.will_choose, plan, words)
     content = _content(plan, chosen=False) | {"histograms": None}
-    return replace(paper, facts=(*paper.facts, (LABEL, sentence)), to_dict=lambda: before() | {"chosen_caps": content})
+    return replace(
+        paper, facts=(*paper.facts, ("caps chosen", sentence)), to_dict=lambda: before() | {"chosen_caps": content}
+    )
 
 
 def _said(say: Callable[[int, int, str, str], str], plan: AutoPlan, words: Words) -> str:

@@ -39,19 +39,25 @@ class AutoRequest(AggregateRequest):
 
     def price_for(self, *_: object, **__: object) -> NoReturn:
         """Refused: the errors depend on the caps, which are chosen after the charge."""
-        _refuse("The errors depend on the caps, and these are chosen after the price is paid.")
+        raise _unknown_errors()
 
     def targets(self, *_: object, **__: object) -> NoReturn:
         """Refused, for the same reason."""
-        _refuse("The errors depend on the caps, and these are chosen after the price is paid.")
+        raise _unknown_errors()
 
     def explain(self, *_: object, **__: object) -> NoReturn:
         """Refused: the tree of a question has its caps."""
-        _refuse("The question cannot be explained before its caps are chosen.")
+        raise QuestionError(
+            given="The question cannot be explained before its caps are chosen.",
+            do='Leave caps="auto" out, or ask for a suggestion first.',
+        )
 
 
-def _refuse(given: str) -> NoReturn:
-    raise QuestionError(given=given, do='Leave caps="auto" out, or ask for a suggestion first.')
+def _unknown_errors() -> QuestionError:
+    return QuestionError(
+        given="The errors depend on the caps, and these are chosen after the price is paid.",
+        do='Leave caps="auto" out, or ask for a suggestion first.',
+    )
 
 
 def _then(first: Any, _: Receipt) -> AnsweringStage:
