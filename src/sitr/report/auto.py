@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any, cast
 
 from sitr.accounting.filter import Filter
-from sitr.flavors.arrows import Kept
 from sitr.ledger.receipt import Receipt
 from sitr.questions.auto.caps import Caps
 from sitr.questions.auto.plan import SHARE, AutoPlan
@@ -67,7 +66,7 @@ def preview(plan: AutoPlan, standing: Filter, *, words: Words | None = None) -> 
 
 
 def _said(say: Callable[[int, int, str, str], str], plan: AutoPlan, words: Words) -> str:
-    query, price = plan.query, words.notation(cast("Kept", plan.choosing.price))
+    query, price = plan.query, words.notation(plan.choosing.price)
     return say(query.max_groups, query.max_rows_per_group, percent(SHARE), price)
 
 

@@ -75,7 +75,7 @@ def check(query: BoundedQuery) -> None:
 
 @dataclass(frozen=True, slots=True)
 class AnsweringStage:
-    """The second stage: the question with the chosen caps, or with those of the description if none could be told."""
+    """The second stage: the question with the chosen caps, or with those of the description if none follow."""
 
     first: AutoRelease
 
