@@ -36,7 +36,7 @@ def answer(release: SuggestionRelease, receipt: Receipt, *, words: Words | None 
 
     ================  ==================================================================================================
     for               the `question` and the `price` that the suggestion is for
-    options           `max_groups`, `max_rows_per_group` and `bounds` by column, or null where nothing could be told
+    options           `max_groups`, `max_rows_per_group` and `bounds` by column, or null where noise hides everybody
     covered           by histogram, the `share` of people that is not cut or clamped, and its `error`
     expected          for each measured number its `size` in a cell, its `noise` (95% error) and its `bias`
     histograms        by name, the cells with their numbers of `people`, and the 95% `error` of these

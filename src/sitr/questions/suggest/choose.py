@@ -217,7 +217,7 @@ class _Choice:
         return _people(self.groups) * _mean(self.groups, cap) / self.cells
 
     def _noise(self, groups: int, size: float) -> float:
-        """The 95% error of a number to which a person adds up to `size` in each of so many groups."""
+        """The 95% error of a number to which a person adds up to `size` in each of these groups."""
         far = bounded(low=0, high=1, groups=groups, cells=self.query.cells, relation=self.query.changes)
         return size * min(self.pure * far.l1, self.gaussian * float(far.l2))
 
