@@ -1,4 +1,5 @@
-"""How hypothesis searches: at random for developers, the same way every time in a build, which must be repeatable.
+"""How hypothesis searches: at random for developers, the same way every time in a build, which must be repeatable. In a
+build it tries fewer examples, unless all tests are run (-m '').
 
 And one real browser for all tests of a process, because to start one takes as long as several tests. And what the
 garbage collector looks at: the modules and tests that were collected stay, so it need not visit them.
@@ -23,8 +24,14 @@ if TYPE_CHECKING:
 
 # Neither profile has a deadline: on a busy machine, time says nothing about the code.
 settings.register_profile("desk", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
-settings.load_profile("ci" if os.environ.get("CI") == "true" else "desk")
+settings.register_profile("whole", deadline=None, derandomize=True, database=None, print_blob=True)
+settings.register_profile("ci", settings.get_profile("whole"), max_examples=30)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    build = "ci" if config.option.markexpr else "whole"
+    settings.load_profile(build if os.environ.get("CI") == "true" else "desk")
+
 
 gc.disable()  # until all tests are collected
 

@@ -167,6 +167,7 @@ def test_namespaces_suggest_names(module, name, near):
 SOURCES = {path.as_posix(): path.read_text("utf-8") for path in sorted(Path(sitr.errors.__file__).parent.rglob("*.py"))}
 
 ALLOWED = {
+    ("__getattr__", "AttributeError"): "Python asks a module for names in this way",
     ("get", "unknown_attribute"): "Python asks a module for names in this way",
     ("construct_mapping", "yaml.constructor.ConstructorError"): "the protocol of PyYAML; the reader catches it",
     ("parse_args", "_reported"): "typer ends a command in this way, after the error was shown",

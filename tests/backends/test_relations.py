@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 import duckdb
@@ -18,7 +19,7 @@ from sitr.backends.duckdb import DuckDB
 from sitr.backends.public import public_table
 from sitr.backends.relations import Relations
 from sitr.backends.sources import ArrowRows
-from sitr.dataset.schema import Table, describe
+from sitr.dataset.schema import Column, Table, describe
 from sitr.errors import QuestionError, SitrError
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
@@ -26,7 +27,7 @@ from sitr.neighbors.unit import Person, Row, Unit
 from sitr.questions.aggregate.asked import asked
 from sitr.questions.aggregate.bind import BoundedQuery, Cells
 from sitr.questions.aggregate.nodes import text
-from sitr.questions.aggregate.relations import Catalog
+from sitr.questions.aggregate.relations import Catalog, Compared
 from sitr.questions.aggregate.stability import stability
 
 SCHEMA = pa.schema(
@@ -185,12 +186,66 @@ def test_a_row_that_is_a_unit_matches_one_public_row() -> None:
     table = described(Row(), Relation.ADD_REMOVE, None, None)
     with pytest.raises(QuestionError, match="several rows of wards"):
         bounded(QUESTIONS[0], table)
-    stale = Catalog(
-        table, ("wards",), lambda name: replace(public_table(name, ArrowRows(WARDS)), unique=lambda _: True)
-    )
+    stale = Catalog(table, ("wards",), lambda name: replace(public_table(name, ArrowRows(WARDS)), most=lambda _: 1))
     query = asked(QUESTIONS[0], table, catalog=stale)
     counted = sum(cells[0] for cells in backend([(0, "C", 1.0, 1, None)]).read(query, salt=1).values())
     assert counted <= 1
+
+
+NEAR = 10**18
+"""Here one double stands for about a hundred whole numbers."""
+
+CLOSE_TOGETHER = {
+    "whole numbers as doubles": ("t.id + 0 = p.id", pa.array([NEAR + 256]), pa.array(range(NEAR, NEAR + 500))),
+    "a double and whole numbers": ("t.id = p.id", pa.array([2.0**53]), pa.array([2**53, 2**53 + 1])),
+    "decimals": ("t.id = p.id", pa.array([0.1]), pa.array([Decimal("0.1"), Decimal("0.1") + Decimal("1e-22")])),
+    "parts of a microsecond": (
+        "t.id = p.id",
+        pa.array([datetime(2024, 1, 1)], pa.timestamp("us")),  # noqa: DTZ001
+        pa.array([1_704_067_200_000_000_000, 1_704_067_200_000_000_001], pa.timestamp("ns")),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ["JOIN", "LEFT JOIN"])
+@pytest.mark.parametrize(("on", "own", "listed"), CLOSE_TOGETHER.values(), ids=CLOSE_TOGETHER)
+def test_public_values_that_a_comparison_cannot_tell_apart_match_once(
+    on: str, own: pa.Array, listed: pa.Array, kind: str
+) -> None:
+    """They are different in the public table, and so unique; compared as doubles, several of them equal one row."""
+    rows, public = ArrowRows(pa.table({"id": own})), ArrowRows(pa.table({"id": listed}), name="public p")
+    columns = tuple(Column(name, found) for name, found in rows.kinds().items())
+    table = Table("t", columns, Row(), Relation.ADD_REMOVE, 1, 1)
+    question = f"SELECT COUNT(*) AS n FROM t {kind} p ON {on}"
+    with pytest.raises(QuestionError, match="several rows of p"):
+        asked(question, table, catalog=Catalog(table, ("p",), lambda name: public_table(name, public)))
+    trusting = Catalog(table, ("p",), lambda name: replace(public_table(name, public), most=lambda _: 1))
+    found = DuckDB(rows, public={"p": public}).read(asked(question, table, catalog=trusting), salt=1)
+    assert [cells[0] for cells in found.values()] == [1]
+
+
+def test_joins_that_match_many_public_rows_are_refused_before_the_charge() -> None:
+    table = described(Person("id"), Relation.ADD_REMOVE, 2, 3)
+    many = ArrowRows(pa.table({"ward": ["A"] * 40}), name="public many")
+    catalog = Catalog(table, ("many",), lambda name: public_table(name, many))
+    join = "JOIN many m{0} ON m{0}.ward = 'A' "
+    asked(f"SELECT COUNT(*) AS n FROM visits {join.format(1)}", table, catalog=catalog)
+    with pytest.raises(QuestionError, match="1,600 rows of many"):
+        asked(f"SELECT COUNT(*) AS n FROM visits {join.format(1)}{join.format(2)}", table, catalog=catalog)
+
+
+def test_a_literal_among_public_rows_is_answered() -> None:
+    query = bounded(
+        "SELECT COUNT(*) AS n FROM visits WHERE 1 IN (SELECT 1 FROM wards)",
+        described(Person("id"), Relation.ADD_REMOVE, 2, 3),
+    )
+    assert [cells[0] for cells in backend([(1, "A", 1.0, 1, None)]).read(query, salt=1).values()] == [1]
+
+
+def test_any_column_name_of_a_public_table_is_read() -> None:
+    named = public_table("p", ArrowRows(pa.table({"a{b}": [1, 2], "{0}": [3, 3]})))
+    assert [column.keys for column in named.columns] == [(1, 2), (3,)]
+    assert named.most((Compared("{0}", exactly=True),)) == 2
 
 
 NOBODY: Rows = [(None, "A", 9.0, 1, None), (1, "A", 1.0, 1, None), (1, "B", 1.0, 1, None), (2, "A", 9.0, 1, None)]
@@ -218,8 +273,8 @@ def test_a_twin_that_lists_rows_without_a_person_is_caught(monkeypatch: pytest.M
 
 
 class ForgetsToMatchOnce(Relations):
-    def _once(self, base: Any, public: Any) -> str:  # noqa: ARG002
-        return str(public.source)
+    def _one_match(self, rows: Any, selected: str, columns: Any, join: str, matched: Any) -> str:  # noqa: ARG002
+        return f"(SELECT {selected} FROM {rows.source} {join})"
 
 
 def test_a_broken_twin_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

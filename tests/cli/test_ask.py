@@ -257,7 +257,7 @@ def test_a_file_of_questions_is_one_charge(sitr: Sitr, description: Path) -> Non
 @pytest.mark.parametrize(
     ("words", "given"),
     [
-        ((), "neither"),
+        ((), "Missing SQL (or --file)"),
         ((WARD, "--file", "questions.sql"), "both"),
         (("--file", "absent.sql"), "Cannot read absent.sql"),
         (("--file", "empty.sql"), "The file empty.sql has no question"),

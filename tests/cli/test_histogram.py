@@ -147,8 +147,8 @@ def test_bounds_have_two_spellings(sitr: Sitr) -> None:
         (("histogram", "visits.parquet", "--unit", "id", "--price", "pure(1)"), "--column, --max-groups and"),
         (("histogram", "visits.parquet", "--unit-row", "--column", "days"), "--price"),
         (("synthesize", "visits.parquet"), "--price and --unit COLUMN with --rows-per-person (or --unit-row)"),
-        (("ask",), "DESCRIPTION, SQL and --price"),
-        (("ask", "--price", "pure(1)"), "DESCRIPTION and SQL"),
+        (("ask",), "DESCRIPTION, SQL (or --file) and --price (or --error)"),
+        (("ask", "--price", "pure(1)"), "DESCRIPTION and SQL (or --file)"),
     ],
 )
 def test_all_missing_options_are_named_at_once(sitr: Sitr, words: tuple[str, ...], missing: str) -> None:

@@ -79,7 +79,7 @@ def test_unknown_command(sitr: Sitr) -> None:
         (("--qqq",), "No such option: --qqq."),
         (("sensitivity", "--qqq"), "No such option: --qqq."),
         (("ask", "--qqq"), "No such option: --qqq."),
-        (("ask",), "Missing DESCRIPTION."),
+        (("ask",), "Missing DESCRIPTION, SQL (or --file) and --price (or --error)."),
         (("suggest",), "Missing DESCRIPTION, SQL and --price."),
     ],
 )

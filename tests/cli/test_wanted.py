@@ -52,7 +52,7 @@ def test_ask_shows_the_price_that_it_pays(sitr: Sitr, description: Path) -> None
 @pytest.mark.parametrize(
     ("words", "match"),
     [
-        ((), "neither"),
+        ((), "Missing --price (or --error)"),
         (("--price", "zcdp(0.1)", "--error", "visits=3"), "both"),
         (("--price", "zcdp(0.1)", "--size", "visits=3"), "--price alone"),
         (("--price", "zcdp(0.1)", "--rows", "3"), "--price alone"),

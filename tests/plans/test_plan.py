@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -17,8 +18,10 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.partition import PartitionSelection
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.mechanisms.shared import SharedNoise
+from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.numbers import exact
 from sitr.plans.noise import largest_mu
@@ -111,6 +114,25 @@ def test_mass_that_is_infinite_is_part_of_delta() -> None:
     assert plan.infinite_mass() == 0.0
     assert plan.finite_tail() == 1e-6
     assert PLANS["pure"].finite_tail() == 0.0
+
+
+def test_a_threshold_has_no_finite_tail() -> None:
+    threshold = Threshold.fitting(ApproximateDP(1.0, 1e-3), sensitivity=1, groups=1)
+    plan = Plan((Measurement("keys", threshold),), ApproximateDP(1.0, 1e-3), "keys")
+    assert 0.0 < plan.infinite_mass() <= 1e-3
+    assert (plan.finite_tail(), plan.shared_delta) == (0.0, False)
+
+
+def test_the_optimal_selection_may_have_finite_losses_above_epsilon_instead() -> None:
+    """The loss is ln(π₂/π₁) > ε if two people share a key, and infinite where 13 people do and 14 would be certain."""
+    selection = PartitionSelection(epsilon=1, delta=1e-3)
+    one, two, nearly, certain = (float(selection.chance(people)) for people in (1, 2, 13, 14))
+    assert two / one == pytest.approx(1 + math.e)
+    assert nearly < 1 == certain
+    plan = Plan((Measurement("keys", selection),), ApproximateDP(1.0, 1e-3), "keys")
+    assert max(one, 1 - nearly) <= plan.infinite_mass() == pytest.approx(1e-3)
+    assert two - math.e * one <= plan.finite_tail() * (1 + 1e-9)
+    assert plan.shared_delta
 
 
 def test_measurements_are_found_by_name() -> None:

@@ -19,6 +19,9 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
+from sitr.loss.forms.gaussian import GaussianLaw
+from sitr.loss.loss import Loss
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.numbers import exact
 from sitr.questions.aggregate.plan import AggregatePlan
@@ -179,3 +182,13 @@ def test_the_mean_is_bounded_by_both_parameters(mu: float, tau: float) -> None:
     mean = exact(ConcentratedDP(mu, tau).mean_loss())
     least = min(exact(mu), exact(tau) ** 2 / 2)
     assert least <= mean <= least * (1 + Fraction(1, 10**15)) + Fraction(1, 10**300)
+
+
+def test_an_epsilon_from_a_simpler_law_is_not_called_exact() -> None:
+    """One Gaussian bounds the sum of two laws: its ε is a bound, though the law of the sum is known."""
+    loss = Loss.of(GaussianLaw(0.3)) + Loss.of(DiscreteGaussianLaw(25.0, 1))
+    assert not loss.bound
+    found = Headline.of(ZeroConcentratedDP(0.05), loss=lambda: loss)
+    assert found.exact is not None
+    assert not found.tight
+    assert found.to_dict()["exact"] is False

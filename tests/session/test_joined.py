@@ -281,3 +281,20 @@ def test_a_ledger_that_is_gone_is_said_so(tmp_path: Path) -> None:
         file.unlink()
     with pytest.raises(SitrError, match="There is no ledger at"):
         reopened(SqlLedger(tmp_path / "a.db"), number)
+
+
+def test_each_csv_file_of_a_join_is_read_from_its_own_lines(tmp_path: Path) -> None:
+    """Whatever the order of the columns: lines of another file in their place would be other people's."""
+    (tmp_path / "visits.csv").write_text("patient,ward\n" + "p1,A\np2,A\np3,B\n" * 2)
+    (tmp_path / "patients.csv").write_text("sex,patient\nf,p1\nm,p2\nf,p3\n")
+    (tmp_path / "wards.csv").write_text("beds,ward\n10,A\n20,B\n")
+    caps = {"unit": "patient", "max_groups": 2, "max_rows_per_group": 2, "accept_types": True}
+    visits = sitr.protect(
+        tmp_path / "visits.csv", public={"wards": tmp_path / "wards.csv"}, keys={"ward": ["A", "B"]}, **caps
+    )
+    patients = sitr.protect(tmp_path / "patients.csv", keys={"sex": ["f", "m"]}, **caps)
+    both = visits.budget(rho=1e6, ledger=tmp_path / "a.db").beside(patients.budget(rho=1e6, ledger=tmp_path / "a.db"))
+    sex = both.sql("SELECT sex, COUNT(*) AS n FROM visits JOIN patients USING (patient) GROUP BY sex", bias="off")
+    beds = both.sql("SELECT beds, COUNT(*) AS n FROM visits JOIN wards USING (ward) GROUP BY beds", bias="off")
+    assert sex.release(rho=1e5).table.to_pydict() == {"sex": ["f", "m"], "n": [4, 2]}
+    assert beds.release(rho=1e5).table.to_pydict() == {"beds": [10, 20], "n": [4, 2]}

@@ -54,7 +54,7 @@ def test_what_it_says(everything: dict[str, object]) -> None:
     assert said["data set"] == (
         "Data set visits: protects each person (patient_id), add-remove, at most 2 rows in each of 3 groups; 3 columns"
     )
-    assert said["budget"] == "Budget of visits: ρ = 0.4 spent on 4 answers, ρ = 4.6 left of ρ = 5"
+    assert said["budget"] == "Budget of visits: ρ = 0.6 spent on 6 answers, ρ = 4.4 left of ρ = 5"
     assert said["question"] == f"Question: {SQL}"
     assert said["selection"].endswith(": SELECT ward FROM visits WHERE cost > 3 GROUP BY ward")
     assert said["preview"] == f"Preview for ρ = 0.1: {SQL}; 95% errors: n ± 16; ρ = 4.8 would be left"

@@ -89,10 +89,15 @@ class CsvFile:
         split = (
             f"regexp_extract_all({literal(self.format.delimiter)} || rtrim(line, chr(13)), {literal(self._field)}, 1)"
         )
-        return f"(SELECT {fields} FROM (SELECT {split} AS fields FROM csv_lines WHERE line <> ''))"
+        return f"(SELECT {fields} FROM (SELECT {split} AS fields FROM {identifier(self._lines)} WHERE line <> ''))"
 
     def tables(self) -> dict[str, pa.Table]:
-        return {"csv_lines": lines_of(self.path, header=self.format.header)}
+        return {self._lines: lines_of(self.path, header=self.format.header)}
+
+    @property
+    def _lines(self) -> str:
+        """The name of the lines in statements, which may read several files."""
+        return f"lines of {self.path}" if self.format.header else f"all lines of {self.path}"
 
     @property
     def _field(self) -> str:

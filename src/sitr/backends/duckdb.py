@@ -70,8 +70,10 @@ class DuckDB:
             public = {name: self.public[name] for name in joined}
             beside = {name: self.beside[name] for name in read_too}
             held = dict(self.source.tables())
-            for each in (*public.values(), *beside.values()):
-                held |= each.tables()
+            for each in dict.fromkeys([*public.values(), *beside.values()]):
+                more_tables = each.tables()
+                assert each == self.source or not held.keys() & more_tables.keys(), "each source has names of its own"
+                held |= more_tables
             more = {"public": _rows(public), "beside": _rows(beside)}
             return held, statement(what, dialect=DUCKDB, source=source, types=types, salt=salt, **more)
 

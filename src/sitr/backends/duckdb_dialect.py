@@ -13,6 +13,9 @@ from sitr.questions.aggregate.spelling import Value
 PLAIN_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 """Types whose values compare with 64-bit integers without a cast."""
 
+MOST_LETTERS = 10_000
+"""The part of a text in which a regular expression is looked for."""
+
 SHORT = 300
 """The length of an expression that may be written twice, which is quicker than a list for each row."""
 
@@ -94,9 +97,9 @@ class DuckDBDialect:
         return f"{self.text(expression)} LIKE {self.literal(pattern)}"
 
     def matches(self, expression: str, pattern: str, *, whole: bool) -> str:
-        # DuckDB uses RE2, which reads each character once.
+        # DuckDB uses RE2, which reads each character once. A longer text is cut, so that none takes long.
         function = "regexp_full_match" if whole else "regexp_matches"
-        return f"{function}({expression}, {self.literal(pattern)})"
+        return f"{function}(left({expression}, {MOST_LETTERS}), {self.literal(pattern)})"
 
     def replaced(self, expression: str, old: str, new: str) -> str:
         return f"replace({expression}, {self.literal(old)}, {self.literal(new)})"

@@ -15,7 +15,7 @@ from sitr.backends.sources import ArrowRows, Source
 from sitr.dataset.schema import GROUPABLE, NUMERIC, Column, Key, Kind, Quantised, quantise
 from sitr.errors import DescriptionError
 from sitr.questions.aggregate.expressions.typed import MOST_KEYS, TEMPORAL
-from sitr.questions.aggregate.relations import PublicTable
+from sitr.questions.aggregate.relations import Compared, PublicTable
 
 
 def public_source(name: str, backend: DuckDB) -> Source:
@@ -28,14 +28,25 @@ def public_table(name: str, source: Source) -> PublicTable:
     """Its columns with the values that they hold as keys, and their least and largest as bounds."""
     columns = tuple(_column(source, column, kind) for column, kind in source.kinds().items())
 
-    def unique(names: tuple[str, ...]) -> bool:
-        listed = ", ".join(map(DUCKDB.identifier, names))
-        ((rows, different),) = _rows(
-            source, f"SELECT count(*), (SELECT count(*) FROM (SELECT DISTINCT {listed} FROM {{0}})) FROM {{0}}"
-        )
-        return bool(rows == different)
+    kinds = {column.name: column.kind for column in columns}
 
-    return PublicTable(name, columns, unique)
+    def most(compared: tuple[Compared, ...]) -> int:
+        values = [_compared(each, kinds[each.column]) for each in compared]
+        known = f" WHERE {' AND '.join(f'({value}) IS NOT NULL' for value in values)}" if values else ""
+        grouped = f" GROUP BY {', '.join(values)}" if values else ""
+        counted = f"SELECT count(*) AS n FROM {source.relation}{known}{grouped}"
+        ((found,),) = _rows(source, f"SELECT coalesce(max(n), 0) FROM ({counted})")
+        return int(found)
+
+    return PublicTable(name, columns, most)
+
+
+def _compared(each: Compared, kind: Kind) -> str:
+    """What a comparison sees of a column: different values may be the same double, or the same microsecond."""
+    name = DUCKDB.identifier(each.column)
+    if each.exactly:
+        return name
+    return DUCKDB.in_calendar(name, kind) if kind in TEMPORAL else DUCKDB.number(name)
 
 
 def _column(source: Source, name: str, kind: Kind) -> Column:
@@ -48,7 +59,7 @@ def _column(source: Source, name: str, kind: Kind) -> Column:
 def _keys(source: Source, column: Column) -> tuple[Key, ...] | None:
     """All different values, NULL last; None if there are too many."""
     key = DUCKDB.key(column)
-    found = _rows(source, f"SELECT DISTINCT {key} AS k FROM {{0}} ORDER BY k LIMIT {MOST_KEYS + 1}")
+    found = _rows(source, f"SELECT DISTINCT {key} AS k FROM {source.relation} ORDER BY k LIMIT {MOST_KEYS + 1}")
     values = tuple(row[0] for row in found)
     return None if len(values) > MOST_KEYS else tuple(sorted(values, key=lambda value: value is None)) or None
 
@@ -59,7 +70,7 @@ def _bounds(source: Source, column: Column) -> Quantised | None:
     name = DUCKDB.identifier(column.name)
     value = DUCKDB.in_calendar(name, column.kind) if column.kind in TEMPORAL else DUCKDB.number(name)
     finite = "" if column.kind in TEMPORAL else f" WHERE isfinite({value})"
-    ((low, high),) = _rows(source, f"SELECT min({value}), max({value}) FROM {{0}}{finite}")
+    ((low, high),) = _rows(source, f"SELECT min({value}), max({value}) FROM {source.relation}{finite}")
     try:
         return None if low is None else quantise(column.name, column.kind, (low, high), None)
     except DescriptionError:  # all values are 0, or too far apart
@@ -70,7 +81,7 @@ def _rows(source: Source, select: str) -> list[tuple[Any, ...]]:
     """The rows of a statement over a public table."""
 
     def prepare() -> tuple[dict[str, pa.Table], str]:
-        return source.tables(), select.format(source.relation)
+        return source.tables(), select
 
     def fetch(found: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
         return found.fetchall()

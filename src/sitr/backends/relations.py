@@ -144,18 +144,18 @@ class Relations:
         types = {**inner.types, **{name: public.types.get(there, "") for name, there in right.items()}}
         write = Expressions(self.dialect, types)
         matched = ", ".join(f"{self._name(there)} AS {self._name(name)}" for name, there in right.items())
-        listed = self._once(base, public) if not isinstance(view.unit, Person) else public.source
-        columns = [
-            *self._person(view),
-            *(f"{write.raw(typed)} AS {self._name(name)}" for name, typed in left),
-            *(self._name(name) for name in right if name in needed),
-        ]
+        columns = {
+            **{name: self._name(name) for name in filter(None, [_unit(view)])},
+            **{name: write.raw(typed) for name, typed in left},
+            **{name: self._name(name) for name in right if name in needed},
+        }
         where = f" WHERE {write.written(view.where)}" if view.where is not None else ""
-        how = "LEFT JOIN" if base.outer else "JOIN"
-        source = (
-            f"(SELECT {', '.join(columns) or '1 AS one'} FROM {inner.source} {how} (SELECT {matched} FROM {listed}) "
-            f"ON ({write.written(base.on)}){where})"
-        )
+        how = f"{'LEFT JOIN' if base.outer else 'JOIN'} (SELECT {matched or '1 AS one'} FROM {public.source})"
+        selected = ", ".join(f"{value} AS {self._name(name)}" for name, value in columns.items()) or "1 AS one"
+        join = f"{how} ON ({write.written(base.on)}){where}"
+        source = f"(SELECT {selected} FROM {inner.source} {join})"
+        if not isinstance(view.unit, Person):
+            source = self._one_match(inner, selected, list(columns) or ["one"], join, list(right))
         kept = {name: self._type(typed, types) for name, typed in left}
         return Rows(source, self._with_unit({**kept, **{name: types[name] for name in right}}, view, inner))
 
@@ -191,7 +191,7 @@ class Relations:
         here, public = dict(base.columns), self.public[base.table]
         right = {name: there for name, there in here.items() if name in used(base.on)}
         write = Expressions(self.dialect, {**types, **{at: public.types.get(there, "") for at, there in right.items()}})
-        listed = ", ".join(f"{self._name(there)} AS {self._name(name)}" for name, there in right.items())
+        listed = ", ".join(f"{self._name(there)} AS {self._name(name)}" for name, there in right.items()) or "1 AS one"
         exists = f"EXISTS (SELECT 1 FROM (SELECT {listed} FROM {public.source}) WHERE {write.written(base.on)})"
         return f"(NOT {exists} AND {write.present(base.by)})" if base.outside else exists
 
@@ -277,11 +277,24 @@ class Relations:
             return types[typed.column.name]
         return self.dialect.type_of(typed.kind)
 
-    def _once(self, base: Joined, public: Rows) -> str:
-        """The public table with at most one row for each value of the matched columns."""
-        names = [self._name(name) for name in base.matched]
-        order = self.dialect.order(0, [self._name(name) for name in public.types])
-        return f"({self.dialect.lowest(1, source=public.source, of=names, by=order)})"
+    def _one_match(self, rows: Rows, selected: str, columns: Sequence[str], join: str, matched: Sequence[str]) -> str:
+        """At most one match of each row: rows are numbered, so that no comparison of values has to be trusted."""
+        taken = {name.lower() for name in (*rows.types, *columns, *matched)}
+        number, place = (_free(name, taken) for name in ("row", "place"))
+        order = f" ORDER BY {self.dialect.order(0, [self._name(name) for name in matched])}" if matched else ""
+        numbered = f"(SELECT *, row_number() OVER () AS {self._name(number)} FROM {rows.source})"
+        ranked = f"row_number() OVER (PARTITION BY {self._name(number)}{order}) AS {self._name(place)}"
+        listed = ", ".join(map(self._name, columns))
+        return (
+            f"(SELECT {listed} FROM (SELECT {selected}, {ranked} FROM {numbered} {join}) WHERE {self._name(place)} = 1)"
+        )
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """A name that no column has, in whatever case."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _unit(view: View) -> str | None:

@@ -38,6 +38,10 @@ Bias = Annotated[
     typer.Option(metavar="SHARE", help="The share of the price that measures what caps and bounds leave out, or off."),
 ]
 
+Caps = Annotated[
+    str | None,
+    typer.Option(metavar="auto", help="auto: choose the caps from the data, privately, for a tenth of the price."),
+]
 Weights = Annotated[
     str | None,
     typer.Option(metavar="NAME=WEIGHT,…", help="How the price is shared by the columns, such as n=1,total=4."),
@@ -70,6 +74,7 @@ class Limits:
     max_rows_per_group: MaxRows = None
     max_rows: MaxInAll = None
     bounds: Bounds = None
+    caps: Caps = None
     bias: Bias = "0.05"
     keys: Keys = None
     other: Other = False
@@ -91,6 +96,7 @@ class Limits:
         return budget.sql(
             sql,
             bias=self.share,
+            caps=self.caps,
             max_groups=self.max_groups,
             max_rows_per_group=self.max_rows_per_group,
             max_rows=self.max_rows,
@@ -155,7 +161,7 @@ def question(
         else:
             asked = limits.divided(limits.asked(opened, sql), wanted.rows)
     except DescriptionError as error:  # a SUM without bounds
-        do = f"{error.do.removesuffix('.')} (sitr protect … --bounds COLUMN=LOW:HIGH)."
+        do = f"{error.do.removesuffix('.')} (here, or for all questions with sitr protect: --bounds COLUMN=LOW:HIGH)."
         better = DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt)
         raise better.among(error.others, instead=error.instead) from None
     return asked, wanted.paid(asked, price)

@@ -75,6 +75,17 @@ class Group(TyperGroup):
         return _help(self, super().get_help, ctx)
 
 
+EITHER = {"sql": "file", "price": "error"}
+"""Of these two, a command that has both needs one."""
+
+NOTHING: tuple[object, ...] = (None, "", [], ())
+"""What an argument or an option is if it is not given."""
+
+
+def _spelled(parameter: Any) -> str:
+    return str(parameter.opts[0] if parameter.opts[0].startswith("-") else parameter.metavar)
+
+
 class Command(TyperCommand):
     """A command that prints its errors as sentences, never as a traceback."""
 
@@ -87,19 +98,28 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         as_json, words = "--json" in args, list(args)
         try:
-            return super().parse_args(ctx, args)
+            left = super().parse_args(ctx, args)
+            missing = self.missing(ctx, ctx.params)
         except _UsageError as problem:
-            message = ""
-            if type(problem).__name__ == "MissingParameter":  # which names only the first one
-                given, _, _ = self.make_parser(ctx).parse_args(args=words)
-                message = f"Missing {listed(self.missing(ctx, given))}."
-            raise _reported(_usage(problem, ctx, message), as_json=as_json) from None
+            if type(problem).__name__ != "MissingParameter":  # which names only the first one
+                raise _reported(_usage(problem, ctx), as_json=as_json) from None
+            given, _, _ = self.make_parser(ctx).parse_args(args=words)
+            missing = self.missing(ctx, given)
+        if missing:
+            raise _reported(_wrong_use(f"Missing {listed(missing)}.", ctx), as_json=as_json)
+        return left
 
     def missing(self, ctx: Any, given: Mapping[str, Any]) -> list[str]:
         """The required arguments and options that are not given."""
-        required = [each for each in self.get_params(ctx) if each.required]
-        unset = [each for each in required if given.get(str(each.name)) in (None, [], ())]
-        return [each.opts[0] if each.opts[0].startswith("-") else str(each.metavar) for each in unset]
+        known = {str(each.name): each for each in self.get_params(ctx)}
+        found = []
+        for name, each in known.items():
+            other = known.get(EITHER.get(name, ""))
+            if other is None and each.required and given.get(name) in NOTHING:
+                found.append(_spelled(each))
+            elif other is not None and given.get(name) in NOTHING and given.get(str(other.name)) in NOTHING:
+                found.append(f"{_spelled(each)} (or {_spelled(other)})")
+        return found
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -185,9 +205,13 @@ def _chosen(
         raise BadUsage(wanted=error.wanted, given=error.given, do=error.do) from None
 
 
-def _usage(problem: Exception, ctx: Any, message: str = "") -> BadUsage:
-    """The error of the library that reads command lines, or this `message`, as one of ours."""
-    message = message or cast("typer.BadParameter", problem).format_message()
+def _usage(problem: Exception, ctx: Any) -> BadUsage:
+    """The error of the library that reads command lines, as one of ours."""
+    message = cast("typer.BadParameter", problem).format_message()
+    return _wrong_use(message, ctx)
+
+
+def _wrong_use(message: str, ctx: Any) -> BadUsage:
     return BadUsage(
         given=message if message.endswith((".", "?")) else f"{message}.",
         do=f"Run {ctx.command_path} --help to see how to use it.",

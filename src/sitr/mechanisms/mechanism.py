@@ -18,7 +18,11 @@ from sitr.numbers import Number, exact
 
 
 class Mechanism(Protocol):
-    """A way to answer that keeps a promise. Its methods differ in the arguments that they need."""
+    """A way to answer that keeps a promise. Its methods differ in the arguments that they need.
+
+    One with a δ has the attribute `outright` if all of δ is for infinite losses, whatever the data are. Without it, δ
+    may be for infinite losses with some data, and for finite ones above ε with others.
+    """
 
     def release(self, *values: Any, **more: Any) -> Any:
         """The answer, with fresh coins; `coins=TestCoins(seed)` are for tests."""

@@ -58,7 +58,12 @@ class PartitionSelection:
         object.__setattr__(self, "keys", natural(self.keys, name="keys", of="PartitionSelection"))
 
     def promise(self) -> ApproximateDP:
-        """(ε, δ), whoever shares which keys."""
+        """(ε, δ), whoever shares which keys.
+
+        What δ is for depends on the data. The loss is infinite where a key that only one unit has is shown, and where a
+        key is missing that would be certain with one unit more, π_n = 1. In between it is finite and may be above ε:
+        ln(π₂/π₁) = ln(e^ε + 1).
+        """
         return ApproximateDP(upward(exact(self.epsilon)), upward(exact(self.delta)))
 
     def loss(self) -> Loss:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from flint import arb
 
@@ -42,6 +43,9 @@ class Threshold:
     groups: int
     least: int
     each: int = 1
+
+    outright: ClassVar[bool] = True
+    """Whatever the data are, all of δ is for infinite losses."""
 
     def __post_init__(self) -> None:
         if exact(self.noise.granularity) != 1:

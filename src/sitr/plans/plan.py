@@ -86,19 +86,29 @@ class Plan:
         return cast("Kept", self.mechanism.promise())
 
     def infinite_mass(self) -> float:
-        """P(L = +∞): the probability that somebody's presence is revealed outright."""
+        """P(L = +∞): the probability that somebody's presence or absence is revealed outright, at most."""
         masses = (exact(_infinite_mass(each.mechanism)) for each in self.measurements)
         return upward(min(Fraction(1), sum(masses, Fraction(0))))
 
     def finite_tail(self) -> float:
-        """The part of δ for losses that are finite but larger than ε; 0 without a δ, and where ε bounds them all."""
-        promises = [each.mechanism.promise() for each in self.measurements]
-        bounds = [exact(promise.epsilon) for promise in promises if isinstance(promise, PureDP | ApproximateDP)]
+        """The part of δ for losses that are finite but larger than ε; 0 without a δ, and where ε bounds them all.
+
+        Where it depends on the data whether a mechanism's δ is for finite or for infinite losses, that δ is part of
+        this and of `infinite_mass`.
+        """
         if not isinstance(self.price, ApproximateDP):
             return 0.0
-        if len(bounds) == len(promises) and sum(bounds, Fraction(0)) <= exact(self.price.epsilon):
+        mechanisms = [each.mechanism for each in self.measurements]
+        bounds = [promise.epsilon for each in mechanisms if (promise := _bounded(each)) is not None]
+        if len(bounds) == len(mechanisms) and sum(map(exact, bounds), Fraction(0)) <= exact(self.price.epsilon):
             return 0.0
-        return downward(max(Fraction(0), exact(self.price.delta) - exact(self.infinite_mass())))
+        masses = (exact(_infinite_mass(each)) for each in mechanisms if not _either(each))
+        return downward(max(Fraction(0), exact(self.price.delta) - sum(masses, Fraction(0))))
+
+    @property
+    def shared_delta(self) -> bool:
+        """Whether the same part of δ is for infinite losses with some data, and for finite ones with others."""
+        return any(_either(each.mechanism) for each in self.measurements)
 
     def check(self) -> None:
         """Refuse to charge less than the measurements cost, which happens only if there is a bug in a fit."""
@@ -144,6 +154,20 @@ class Plan:
         else:
             found.append(ApproximateDP(promises.epsilon, getattr(promises, "delta", 0.0)))  # type: ignore[union-attr]
         return min(found, key=lambda promise: promise.epsilon)
+
+
+def _bounded(mechanism: Mechanism) -> PureDP | ApproximateDP | None:
+    """Its promise, if ε bounds every loss of it that is finite."""
+    promise = mechanism.promise()
+    if isinstance(promise, ApproximateDP):
+        return promise if promise.delta == 0 or getattr(mechanism, "outright", False) else None
+    return promise if isinstance(promise, PureDP) else None
+
+
+def _either(mechanism: Mechanism) -> bool:
+    """Whether it depends on the data if its δ is for infinite losses or for finite ones above ε."""
+    approximate = isinstance(mechanism.promise(), ApproximateDP)
+    return approximate and not getattr(mechanism, "outright", False) and _infinite_mass(mechanism) > 0.0
 
 
 def _infinite_mass(mechanism: Mechanism) -> float:

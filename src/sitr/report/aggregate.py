@@ -32,6 +32,7 @@ from sitr.questions.aggregate.plan import AggregatePlan, NoisyTerm, Shown
 from sitr.questions.aggregate.release import Release
 from sitr.questions.aggregate.split import Targets, Weights
 from sitr.questions.aggregate.targeted import met
+from sitr.questions.aggregate.term import Term
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import CONFIDENCE, AllDigits, Dates, Figures, Rounded, about, at_most, limit, percent, visible
 from sitr.report.forms import forms
@@ -125,7 +126,7 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None, fo
             _content(plan, found, cells=len(release.keys))
             | {"rows": _rows(release), "bias": _bias_content(release, people)}
         ),
-        sections=lambda: _sections(plan, found, words),
+        sections=lambda: _sections(plan, found, words, cells=len(release.keys)),
         title="Privacy certificate",
         card=(
             ("released", say.released(release)),
@@ -160,7 +161,7 @@ def preview(
         ("keys", say.shown_keys(plan)),
         ("caps", say.contribution(plan.query)),
         ("outright", say.exposure(plan)),
-        ("error", _error_sentence(plan, words, cells=plan.query.cells)),
+        ("error", _error_sentence(plan, words, cells=plan.query.cells, before=True)),
         ("bias", say.bias(plan.query, total=_in_total(plan))),
         *(("clamping", say.clamping(each)) for each in clampings(plan)),
         *_split(plan, words),
@@ -274,7 +275,7 @@ def _limited(one: Estimate) -> bool:
 
 def _notes(release: Release, words: Words) -> tuple[str, ...]:
     """Why a number that was released is impossible as a count. This reads noisy numbers only, so it costs nothing."""
-    counts = [column for column in release.plan.columns if isinstance(column.aggregate.aggregate, Count)]
+    counts = [column for column in release.plan.columns if _is_count(column)]
     negative = any(value is not None and value < 0 for column in counts for value in release.values(column))
     notes = [words.aggregate.negative(release.plan)] if negative else []
     if any(column.aggregate.ranked for column in release.plan.columns):
@@ -284,15 +285,20 @@ def _notes(release: Release, words: Words) -> tuple[str, ...]:
     return (*notes, *_cut(release, words))
 
 
+def _is_count(column: Shown) -> bool:
+    return isinstance(column.aggregate.aggregate, Count)
+
+
 def _cut(release: Release, words: Words) -> Iterator[str]:
     """The groups from which most was left out, as far as that is more than the noise: all intervals hold together."""
     sure = 1 - (1 - CONFIDENCE) / max(1, len(release.rows))
+    counts = any(column.aggregate.terms == (Term(),) for column in release.plan.columns if _is_count(column))
     for each in left_out(release, confidence=sure):
         worst = sorted(zip(release.rows, each.shares, strict=True), key=lambda pair: -pair[1].low)
         for key, share in worst[: 1 if each.total else WORST]:
             if share.low >= NOTABLE:
                 shown = None if each.total else key
-                yield words.aggregate.cut(shown, share, each.why, each.of, release.plan.query)
+                yield words.aggregate.cut(shown, share, each.why, each.of, release.plan.query, counts=counts)
 
 
 def _bias(plan: AggregatePlan, people: Amount | None, words: Words) -> str:
@@ -383,7 +389,7 @@ def _columns(plan: AggregatePlan, words: Words) -> Table:
     return Table(headings, lambda: rows, len(rows))
 
 
-def _sections(plan: AggregatePlan, headline: Headline, words: Words) -> tuple[Section, ...]:
+def _sections(plan: AggregatePlan, headline: Headline, words: Words, *, cells: int) -> tuple[Section, ...]:
     say, query = words.aggregate, plan.query
     moments = isinstance(plan.price, ZeroConcentratedDP | ApproximateZeroConcentratedDP)
     tail = words.notation(cast("Kept", headline.promise)) if moments else words.numerals(at_most(plan.finite_tail()))
@@ -401,7 +407,7 @@ def _sections(plan: AggregatePlan, headline: Headline, words: Words) -> tuple[Se
         ),
         Section(
             "How each number was made",
-            cards=tuple(Card(column.name, facts=_made(column, plan, words)) for column in plan.columns),
+            cards=tuple(Card(column.name, facts=_made(column, plan, words, cells)) for column in plan.columns),
             notes=(say.shown_keys(plan),),
         ),
         Section("Assumed public knowledge", items=say.public(query), level=Level.DATA),
@@ -414,9 +420,9 @@ def _sections(plan: AggregatePlan, headline: Headline, words: Words) -> tuple[Se
     )
 
 
-def _made(column: Shown, plan: AggregatePlan, words: Words) -> Facts:
+def _made(column: Shown, plan: AggregatePlan, words: Words, cells: int) -> Facts:
     measured = [fact for each in column.measured for fact in _measured(each, column, plan, words)]
-    return (("computed", visible(column.sql)), *measured, ("95% error", _error(column, plan, words)))
+    return (("computed", visible(column.sql)), *measured, ("95% error", _error(column, plan, words, cells=cells)))
 
 
 def _measured(each: NoisyTerm, column: Shown, plan: AggregatePlan, words: Words) -> Facts:
@@ -449,15 +455,15 @@ def _size(each: NoisyTerm) -> str:
     return f"λ = {each.choice.rate}" if each.choice else f"{each.noise.symbol} = {each.noise.size}"
 
 
-def _error(column: Shown, plan: AggregatePlan, words: Words) -> str:
+def _error(column: Shown, plan: AggregatePlan, words: Words, *, cells: int | None = None) -> str:
     """The largest error of a column, before any row is read; where it depends on the number of rows, for how many."""
-    sure = plan.together(CONFIDENCE, cells=plan.query.cells or 1)
+    sure, draws = plan.sure(CONFIDENCE, cells=cells), plan.other_draws
     if (ranks := column.ranks(confidence=sure)) is not None:
         return words.ranks.error(ranks)
     if not column.depends_on_rows:
-        return _plus_minus(column.width(sure), column, words)
-    found = column.width(sure, rows=ROWS)
-    if isinstance(found, float) or found == column.width(sure):
+        return _plus_minus(column.width(sure, draws=draws), column, words)
+    found = column.width(sure, rows=ROWS, draws=draws)
+    if isinstance(found, float) or found == column.width(sure, draws=draws):
         return words.aggregate.unlimited()
     return words.aggregate.at_rows(_plus_minus(found, column, words), ROWS)
 
@@ -477,11 +483,13 @@ def _plus_minus(width: End, column: Shown, words: Words) -> str:
     return Rounded(short, exact=exact)
 
 
-def _error_sentence(plan: AggregatePlan, words: Words, *, cells: int | None) -> str:
-    """What the errors mean: of numbers with noise, of quantiles, or of both."""
+def _error_sentence(plan: AggregatePlan, words: Words, *, cells: int | None, before: bool = False) -> str:
+    """What the errors mean: of numbers with noise, of quantiles, or of both; perhaps `before` a release."""
     say, ranked = words.aggregate, [column.aggregate.ranked for column in plan.columns]
     noisy = say.together(cells) if plan.query.after.by_noise else say.error()
-    return " ".join(filter(None, ("" if all(ranked) else noisy, words.ranks.meaning() if any(ranked) else "")))
+    other = say.other_error() if before and plan.other_draws > 1 else ""
+    own = () if all(ranked) else (noisy, other)
+    return " ".join(filter(None, (*own, words.ranks.meaning() if any(ranked) else "")))
 
 
 def _rounded(column: Shown, shown: Sequence[Estimate]) -> bool:
@@ -519,7 +527,7 @@ def _content(plan: AggregatePlan, headline: Headline, *, cells: int | None = Non
                 "promise": promise_dict(plan.threshold.promise()),
             },
         },
-        "columns": [_column(column, plan) for column in plan.columns],
+        "columns": [_column(column, plan, cells) for column in plan.columns],
         "shares": _split_content(plan),
         "selection": {"cells": plan.query.cells if cells is None else cells} if query.after.by_noise else None,
         "words": {
@@ -528,7 +536,9 @@ def _content(plan: AggregatePlan, headline: Headline, *, cells: int | None = Non
             "reading": words.reading(headline),
             "protected": words.protected(query),
             "contribution": say.contribution(query),
-            "error": _error_sentence(plan, words, cells=plan.query.cells if cells is None else cells),
+            "error": _error_sentence(
+                plan, words, cells=plan.query.cells if cells is None else cells, before=cells is None
+            ),
             "exposure": say.exposure(plan),
             "tail": say.tail(plan),
             "keys": say.shown_keys(plan),
@@ -538,21 +548,20 @@ def _content(plan: AggregatePlan, headline: Headline, *, cells: int | None = Non
     }
 
 
-def _column(column: Shown, plan: AggregatePlan) -> dict[str, Any]:
+def _column(column: Shown, plan: AggregatePlan, cells: int | None) -> dict[str, Any]:
     return {
         "name": column.name,
         "aggregate": column.sql,
         "measured": [_measurement(each) for each in column.measured],
-        **_error_content(column, plan),
+        **_error_content(column, plan, cells=cells),
         "confidence": float(CONFIDENCE),
     }
 
 
-def _error_content(column: Shown, plan: AggregatePlan) -> dict[str, Any]:
-    sure = plan.together(CONFIDENCE, cells=plan.query.cells or 1)
-    at = {"rows": ROWS, "error": _bounded(column.error(confidence=sure, rows=ROWS))}
+def _error_content(column: Shown, plan: AggregatePlan, *, cells: int | None = None) -> dict[str, Any]:
+    at = {"rows": ROWS, "error": _bounded(plan.expected(column, confidence=CONFIDENCE, rows=ROWS, cells=cells))}
     return {
-        "error": _bounded(column.error(confidence=sure)),
+        "error": _bounded(plan.expected(column, confidence=CONFIDENCE, cells=cells)),
         "error_at": at if column.depends_on_rows else None,
         "error_in": "ranks" if column.aggregate.ranked else "value",
         "bias": "not measured" if plan.query.unmeasured else "measured" if plan.query.leaves_out else "none",

@@ -62,7 +62,8 @@ class Headline:
         inner = promise.inner if isinstance(promise, RandomDP) else promise
         epsilon, delta = _implied(inner)
         odds = _odds(inner, delta)
-        law = loss() if loss is not None and delta > 0.0 else None
+        known = loss() if loss is not None and delta > 0.0 else None
+        law = None if known is None else known.simplified()
         found = _exact(law, delta) if law is not None else math.inf
         return cls(promise, delta, epsilon, odds, found if found < epsilon else None, law is None or not law.bound)
 
@@ -159,7 +160,7 @@ def _exact(loss: Loss, delta: float) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WiderThanAsked)
         try:
-            return loss.simplified().epsilon(delta=delta).upper
+            return loss.epsilon(delta=delta).upper
         except OverflowError:  # nothing is proved about losses that are too large for the squares of floats
             return math.inf
 

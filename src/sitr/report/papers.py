@@ -22,6 +22,8 @@ Others = Sequence[tuple[str, str, Filter]]
 
 RELEASED = {
     "sitr.questions.aggregate.release.Release": Later("sitr.report.aggregate"),
+    "sitr.questions.auto.question.AutoRelease": Later("sitr.report.auto"),
+    "sitr.questions.auto.question.ChosenRelease": Later("sitr.report.auto"),
     "sitr.questions.batch.question.BatchRelease": Later("sitr.report.batch"),
     "sitr.questions.histogram.counts.Histogram": Later("sitr.report.histogram"),
     "sitr.questions.statistic.question.StatisticRelease": Later("sitr.report.statistic"),
@@ -31,6 +33,7 @@ RELEASED = {
 
 PLANNED = {
     "sitr.questions.aggregate.plan.AggregatePlan": Later("sitr.report.aggregate"),
+    "sitr.questions.auto.plan.AutoPlan": Later("sitr.report.auto"),
     "sitr.questions.batch.plan.BatchPlan": Later("sitr.report.batch"),
     "sitr.questions.histogram.fit.HistogramPlan": Later("sitr.report.histogram"),
     "sitr.questions.statistic.question.StatisticPlan": Later("sitr.report.statistic"),

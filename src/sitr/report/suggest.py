@@ -36,7 +36,7 @@ def answer(release: SuggestionRelease, receipt: Receipt, *, words: Words | None 
 
     ================  ==================================================================================================
     for               the `question` and the `price` that the suggestion is for
-    options           `max_groups`, `max_rows_per_group` and `bounds` by column, or null where nothing could be told
+    options           `max_groups`, `max_rows_per_group` and `bounds` by column, or null where noise hides everybody
     covered           by histogram, the `share` of people that is not cut or clamped, and its `error`
     expected          for each measured number its `size` in a cell, its `noise` (95% error) and its `bias`
     histograms        by name, the cells with their numbers of `people`, and the 95% `error` of these
@@ -55,7 +55,7 @@ def answer(release: SuggestionRelease, receipt: Receipt, *, words: Words | None 
         first=_facts(found, plan, words),
         own=(("error", unseen),),
         content=lambda: _content(found, release),
-        sections=lambda: _sections(release, words),
+        sections=lambda: histogram_sections(release, words),
         title="Privacy certificate",
         card=(("released", say.released(text(plan.target.query))), ("noise", unseen)),
         value=say.chosen(found.max_groups, found.max_rows_per_group) if found.expected else say.hidden(),
@@ -149,7 +149,7 @@ def _rounded(number: float) -> str:
     return about(number, digits=2)
 
 
-def _sections(release: SuggestionRelease, words: Words) -> tuple[Section, ...]:
+def histogram_sections(release: SuggestionRelease, words: Words) -> tuple[Section, ...]:
     """The histograms, cell by cell."""
     plan, found = release.plan, []
     headings = (Column(words.label("cell"), Role.KEY), Column(words.label("people"), Role.NUMBER))
@@ -178,11 +178,6 @@ def _target(plan: SuggestionPlan) -> dict[str, Any]:
 def _content(found: Suggested, release: SuggestionRelease) -> dict[str, Any]:
     plan = release.plan
     bounds: Mapping[str, Any] = {name: {"low": low, "high": high} for name, (low, high) in found.bounds}
-    pairs = zip(plan.spreads, release.counts, strict=True)
-    histograms = {
-        spread.name: {"error": float(plan.noise(place).error()), "cells": _cells(spread, counts, plan, place)}
-        for place, (spread, counts) in enumerate(pairs)
-    }
     return {
         "for": _target(plan),
         "options": {
@@ -194,7 +189,16 @@ def _content(found: Suggested, release: SuggestionRelease) -> dict[str, Any]:
         "expected": [
             {"name": each.name, "size": each.size, "noise": each.noise, "bias": each.bias} for each in found.expected
         ],
-        "histograms": histograms,
+        "histograms": histogram_contents(release),
+    }
+
+
+def histogram_contents(release: SuggestionRelease) -> dict[str, Any]:
+    """The histograms by name, for machines."""
+    plan, pairs = release.plan, zip(release.plan.spreads, release.counts, strict=True)
+    return {
+        spread.name: {"error": float(plan.noise(place).error()), "cells": _cells(spread, counts, plan, place)}
+        for place, (spread, counts) in enumerate(pairs)
     }
 
 

@@ -121,7 +121,7 @@ class AggregateRequest(Request[AggregateAnswer]):
         return self._split(targets_of(targets, [name for name, _ in self.question.query.shown], rows=rows))
 
     def _split(self, split: Split) -> AggregateRequest:
-        return replace(self, question=AggregateQuestion(replace(self.question.query, split=split)))
+        return replace(self, question=replace(self.question, query=replace(self.question.query, split=split)))
 
     def explain(self, price: Price | None = None, **amounts: Unpack[Amounts]) -> ExplainedQuestion:
         """The question as a tree: what is read, how it is bounded, what is measured and what is shown. Free.
@@ -139,7 +139,7 @@ class AggregateRequest(Request[AggregateAnswer]):
     def _with(self, after: After) -> AggregateRequest:
         query = shown_after(self.question.query, after)
         # An aggregate that only HAVING or ORDER BY uses is measured in the row for other keys, too.
-        return replace(self, question=AggregateQuestion(with_other(query) if query.other else query))
+        return replace(self, question=replace(self.question, query=with_other(query) if query.other else query))
 
 
 def aggregate_from(given: object) -> Aggregate | None:

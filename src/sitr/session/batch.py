@@ -14,6 +14,7 @@ from sitr.ledger.ledger import Ledger
 from sitr.namespace import Later
 from sitr.numbers import Number, finite
 from sitr.questions.aggregate.nodes import check_name
+from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.split import Targets
 from sitr.questions.batch.question import BatchQuestion, BatchRelease
 from sitr.report import batch as report
@@ -185,6 +186,11 @@ def _check(request: object, at: Desk) -> None:
             wanted="questions made by budget.sql(…) or budget.agg(…) in a batch",
             given=f"{request!r}",
             do="Ask other kinds of questions one by one.",
+        )
+    if type(request.question) is not AggregateQuestion:
+        raise QuestionError(
+            given='A question of the batch has caps="auto", which needs a price of its own.',
+            do="Ask it alone, or ask for a suggestion first.",
         )
     if isinstance(request.question.query.split, Targets):
         raise QuestionError(

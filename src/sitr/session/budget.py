@@ -57,9 +57,9 @@ if TYPE_CHECKING:
     from sitr.questions.suggest import question as suggestions
     from sitr.questions.suggest import spreads
     from sitr.questions.synthetic.plan import Method
+    from sitr.session import auto, histogram, joined, statistic, synthetic
     from sitr.session import batch as batched
     from sitr.session import dummy as dummies
-    from sitr.session import histogram, joined, statistic, synthetic
     from sitr.session import public as published
     from sitr.session import suggest as suggesting
     from sitr.session.batch import Batch
@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from sitr.session.suggest import Suggestion
     from sitr.session.synthetic import Synthesis
 else:  # each kind of question loads what it needs when it is asked
+    auto = Later("sitr.session.auto")
     batched = Later("sitr.session.batch")
     dummies = Later("sitr.session.dummy")
     spreads = Later("sitr.questions.suggest.spreads")
@@ -122,6 +123,7 @@ class Budget(Shown):
         text: str,
         *,
         bias: Number | str = BIAS,
+        caps: str | None = None,
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
         max_rows: int | None = None,
@@ -141,9 +143,10 @@ class Budget(Shown):
         `max_rows_per_group`, `max_rows` (of a person in the whole question), `bounds` and `keys` take the place of
         those of the description, for this question only; like these, they are public and must not be chosen by looking
         at the rows. Keys are a list, or the column of a declared public table that has them:
-        `keys={"ward": "wards.ward"}`. Where keys are not public, `other` adds one row for everything whose key is not
-        shown. `weights`, such as {"n": 1, "total": 4}, say how the price is shared by the columns; see
-        `AggregateRequest.weights` and `targets`.
+        `keys={"ward": "wards.ward"}`. With `caps="auto"`, a tenth of the price chooses both caps from the data,
+        privately, and the rest answers with them; bounds stay as they are. Where keys are not public, `other` adds one
+        row for everything whose key is not shown. `weights`, such as {"n": 1, "total": 4}, say how the price is shared
+        by the columns; see `AggregateRequest.weights` and `targets`.
         """
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
         plain, options = rewritten(text)
@@ -162,6 +165,9 @@ class Budget(Shown):
         price = None if said.epsilon is None else ApproximateDP(said.epsilon, said.delta or 0.0)
         question = AggregateQuestion(found.watching(share_of(bias)))
         request = AggregateRequest(question, self._desk(found), AggregateAnswer, price=price)
+        if caps is not None:
+            given = {"max_groups": max_groups or said.max_groups, "max_rows_per_group": max_rows_per_group}
+            request = auto.requested(request, caps, given={**given, "max_rows": table.max_rows})
         return request if weights is None else request.weights(weights)
 
     def beside(self, *others: Budget) -> Budget:
@@ -211,7 +217,7 @@ class Budget(Shown):
 
     def _catalog(self, table: Table) -> Catalog:
         """The tables that a question can name."""
-        found = published.catalog(table, self.public) if self.public else Catalog(table)
+        found = published.catalog(table, self.public, self._at.rows) if self.public else Catalog(table)
         return replace(found, beside=tuple(other.table for other in self.others)) if self.others else found
 
     def _desk(self, *queries: BoundedQuery) -> Desk:

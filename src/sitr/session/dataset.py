@@ -284,7 +284,7 @@ class Unprotected:
         )
         tables = published.declared(public, backend=self.backend, protected=self.source)
         if named := {column: some for column, some in keys.items() if isinstance(some, str)}:
-            table = with_keys(table, named, published.catalog(table, tables))
+            table = with_keys(table, named, published.catalog(table, tables, lambda: self.backend))
         self.backend.verify()
         path = Path(self.source) if isinstance(self.source, str | Path) else None
         return Dataset(table, self.backend, path, public=tables)

@@ -21,6 +21,8 @@ from sitr.plans.prices import CEILING, flavored, least_price, nearby, readable, 
 from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.release import Release
+from sitr.questions.aggregate.targeted import refuse_uncertain
+from sitr.questions.batch.plan import BatchPlan
 from sitr.questions.question import Question
 from sitr.session.desk import Desk
 
@@ -93,6 +95,9 @@ def _targets(
 ) -> dict[str, float]:
     """The errors that are wanted, in the units of their columns."""
     plan = question.plan(like)
+    for part in plan.parts if isinstance(plan, BatchPlan) else (plan,):
+        if isinstance(part, AggregatePlan):
+            refuse_uncertain(part)
     columns = list(expected(question, plan, rows=rows))
     for name in (*error, *size):
         if name not in columns:

@@ -8,7 +8,7 @@ confirms that it is public.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -68,10 +68,11 @@ def declared(
     return found
 
 
-def catalog(table: Table, public: Mapping[str, Source]) -> Catalog:
-    """The tables that a question can name; a public one is opened when it is named."""
+def catalog(table: Table, public: Mapping[str, Source], rows: Callable[[], Backend]) -> Catalog:
+    """The tables that a question can name; a public one is opened when it is named, if it is not the protected one."""
 
     def opened(name: str) -> PublicTable:
+        check_apart({name: public[name]}, rows())  # a file can be replaced by a link after its declaration
         return public_table(name, _opened(name, public[name]))
 
     return Catalog(table, tuple(public), opened)
@@ -80,7 +81,7 @@ def catalog(table: Table, public: Mapping[str, Source]) -> Catalog:
 def beside(backend: Backend, public: Mapping[str, Source]) -> Backend:
     """The backend, which can then join these public tables."""
     assert isinstance(backend, DuckDB)
-    check_apart(public, backend)  # again, because a file can be replaced by a link after its declaration
+    check_apart(public, backend)
     return replace(backend, public={name: _opened(name, source) for name, source in public.items()})
 
 

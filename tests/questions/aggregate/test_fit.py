@@ -213,10 +213,14 @@ def test_the_mass_at_infinity_is_apart_from_the_tail(ask, price, columns):
     plan = fit(ask(by_ward(columns)), price)
     assert plan.threshold is not None
     assert plan.infinite_mass() == plan.threshold.promise().delta > 0
-    assert exact(plan.infinite_mass()) + exact(plan.finite_tail()) <= exact(price.delta)
     gaussian = isinstance(plan.noisy[0].noise, RoundedGaussian)
     keys = price.delta / 2 if gaussian else price.delta
-    assert (plan.finite_tail() > 0) is gaussian
+    if plan.shared_delta:  # with other data, all of δ is for losses that are finite
+        assert plan.finite_tail() == price.delta
+    else:
+        assert exact(plan.infinite_mass()) + exact(plan.finite_tail()) <= exact(price.delta)
+        assert (plan.finite_tail() > 0) is gaussian
+    assert plan.shared_delta is isinstance(plan.threshold, PartitionSelection)
     if isinstance(plan.threshold, PartitionSelection):
         assert plan.threshold.promise().delta == keys
     else:  # The threshold could not be one lower.

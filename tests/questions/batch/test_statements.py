@@ -31,3 +31,7 @@ def test_statements(text: str, found: dict[str, str]) -> None:
 def test_two_of_the_same_name_are_refused() -> None:
     with pytest.raises(QuestionError, match="Two questions of the file have the name 'a'"):
         statements("-- name: a\nSELECT 1; -- name: a\nSELECT 2")
+
+
+def test_a_comment_at_the_end_of_a_file_hides_no_question() -> None:
+    assert statements("SELECT 1;\nSELECT 2 -- the last one") == {"1": "SELECT 1", "2": "SELECT 2"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
 from io import StringIO
@@ -90,8 +91,9 @@ def test_the_warning_stands_there_if_and_only_if_it_must(make: Make, certify: Ce
 
 def test_a_preview_tells_price_error_threshold_and_budget(make: Make) -> None:
     text = as_text(preview(make("known").plan, Filter(PureDP(2.0))))
-    for wanted in ("price      ε = 0.5", "± 72", "scale 24", "left now   ε = 2", "left then  ε = 1.5"):
+    for wanted in ("price      ε = 0.5", "± 72", "discrete Laplace, scale", "left now   ε = 2", "left then  ε = 1.5"):
         assert wanted in text
+    assert re.search(r"scale +2 +± 72\n.* 24\n", text)  # the cell takes two lines
     assert "caps       Each person contributes at most 2 rows in each of at most 3 groups." in text
     assert "is at least 57" in as_text(preview(make("thresholded").plan, Filter(make("thresholded").plan.price)))
 

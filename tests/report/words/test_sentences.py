@@ -34,6 +34,7 @@ from sitr.questions.aggregate.clamping import Clamping, Way
 from sitr.questions.aggregate.fit import fit
 from sitr.questions.aggregate.other import Rest, with_other
 from sitr.questions.aggregate.plan import AggregatePlan
+from sitr.questions.aggregate.targeted import Met
 from sitr.questions.synthetic.plan import plan as planned_rows
 from sitr.report.headline import Headline, headline
 from sitr.report.level import Level
@@ -78,7 +79,7 @@ def samples() -> dict[str, list[Any]]:
     statistic, receipt = statistics.RECORD
     described = table(keys={"ward": ("a", "b", None)})
     return {
-        "Row": [row for one in compared for row in one.rows],
+        "TheoremResult": [row for one in compared for row in one.rows],
         "Interval": [Interval(0.25, 0.5), Interval(0.0, 0.5), Interval(0.5, 0.5)],
         "Why": [*Why],
         "Clamping": [
@@ -103,6 +104,8 @@ def samples() -> dict[str, list[Any]]:
         "Receipt": [certified(releases[0]).receipt, receipt],
         "Sequence[str]": [("س", "ص")],
         "Sequence[tuple[str, str]]": [(("س", "± 1"),)],
+        "Sequence[tuple[str, Fraction]]": [(("س", Fraction(1)), ("ص", Fraction(4)))],
+        "Sequence[Met]": [(Met("س", Fraction(5), Fraction(4)),), (Met("س", Fraction(4), Fraction(5)),)],
         "BoundedQuery": [plan.query for plan in plans],
         "AggregatePlan": plans,
         "Plan": plans,

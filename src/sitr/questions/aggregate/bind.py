@@ -21,6 +21,7 @@ from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.expressions.typed import MOST_KEYS, TEMPORAL, Typed, column_typed
 from sitr.questions.aggregate.functions.function import BoundAggregate
+from sitr.questions.aggregate.functions.operators import IntervalEnd
 from sitr.questions.aggregate.functions.registry import written
 from sitr.questions.aggregate.nodes import After, Named, NamedKey, Query
 from sitr.questions.aggregate.quantity import Quantity, family
@@ -291,9 +292,15 @@ def _refuse_public_keys(keys: tuple[GroupKey, ...]) -> None:
 
 def _refuse_twins(keys: list[str], columns: list[tuple[str, BoundAggregate]]) -> None:
     shown = [name for name, _ in columns]
-    own = [name for name, column in columns if column.end]  # the end of an interval may have its usual name
-    ends = [f"{name}_{end}" for name, column in columns if not column.end for end in ("low", "high")]
-    names = [*keys, *shown, *(end for end in ends if end not in own)]
+    named = dict(columns)
+    ends = [
+        end
+        for name, column in columns
+        if not column.end
+        for upper, end in enumerate((f"{name}_low", f"{name}_high"))
+        if end not in named or named[end].aggregate != IntervalEnd(column.aggregate, bool(upper))  # its usual name
+    ]
+    names = [*keys, *shown, *ends]
     if repeated := {name for name in names if names.count(name) > 1}:
         raise QuestionError(
             given=f"Several columns of the answer have the same name: {', '.join(sorted(repeated))}.",

@@ -85,6 +85,5 @@ def _bound(aggregate: Sum | PersonSum, view: View) -> BoundAggregate | None:
 
 
 def _way(plan: AggregatePlan, name: str, confidence: Number) -> Way:
-    sure = plan.together(confidence, cells=plan.query.cells or 1)
     shown = next(column for column in plan.columns if column.name == name)
-    return Way(shown.sql, shown.error(confidence=sure))
+    return Way(shown.sql, plan.expected(shown, confidence=confidence))

@@ -11,6 +11,7 @@ from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.notation import write
 from sitr.flavors.promise import Promise
 from sitr.mechanisms.additive import NoisePrice
 from sitr.mechanisms.candidates import least_noise
@@ -240,7 +241,8 @@ def _relative_error(noisy: NoisyTerm) -> Fraction:
 def refuse_unknown_keys(query: BoundedQuery, price: Promise) -> None:
     if unknown := [key.name for key in query.keys if key.keys is None]:
         raise QuestionError(
-            given=f"The keys of {', '.join(unknown)} are not public, so the price needs δ > 0, but it is {price!r}.",
-            do=f"Declare them with keys={{{unknown[0]!r}: […]}}, or set the budget and the price in zcdp(ρ, δ) or "
-            "approximate(ε, δ).",
+            given=f"The keys of {', '.join(unknown)} are not public, so the price needs δ > 0, but it is "
+            f"{write(price)}.",
+            do=f"Declare them with keys={{{unknown[0]!r}: […]}} (--keys {unknown[0]}=A,B), or set the budget and the "
+            "price in zcdp(ρ, δ) or approximate(ε, δ).",
         )

@@ -64,7 +64,8 @@ def with_other(query: BoundedQuery) -> BoundedQuery:
     """The same question, with one more row for everything whose key is not shown."""
     if query.known:
         raise QuestionError(
-            given="All keys of this question are public, so no key is left out.", do="Ask without other=True (--other)."
+            given="The keys of this question are listed, and rows with other keys are not read.",
+            do="Ask without other=True (--other), or list the missing keys.",
         )
     names = [*(key.name for key in query.keys), *(name for name, _ in query.shown)]
     if OTHER in (name.lower() for name in names):

@@ -174,8 +174,13 @@ class Shown:
             return [Estimate(n * unit, n * unit - width, n * unit + width) for (n,) in granules]
         return [show(formula, self._numbers(row), noise) for row in granules]
 
-    def values(self, granules: Iterable[Sequence[int]], *, confidence: Number = 0.95) -> list[Fraction | None]:
-        """The numbers that the column shows, without intervals; `confidence` is that of a column of interval ends."""
+    def values(
+        self, granules: Iterable[Sequence[int]], *, confidence: Number = 0.95, draws: int = 1
+    ) -> list[Fraction | None]:
+        """The numbers that the column shows, without intervals.
+
+        A column of interval ends has this `confidence`, where the integers have as many `draws` of the noise.
+        """
         match self.aggregate.formula:
             case Same():
                 (each,) = self.measured
@@ -184,7 +189,8 @@ class Shown:
                 return [linear.at(self._numbers(row)) for row in granules]
             case Quotient() as quotient:
                 return [quotient.value(self._numbers(row)) for row in granules]
-        return [one.value for one in self.estimates(granules, confidence=confidence if self.aggregate.end else 0.95)]
+        sure = confidence if self.aggregate.end else 0.95
+        return [one.value for one in self.estimates(granules, confidence=sure, draws=draws)]
 
     def _units(self) -> list[Fraction]:
         return [each.granularity for each in self.measured]
@@ -248,6 +254,24 @@ class AggregatePlan(Plan):
         if not (simultaneous or self.query.after.by_noise):
             return confidence
         return 1 - (1 - exact(confidence)) / max(1, cells * len(self.query.shown))
+
+    def expected(
+        self, column: Shown, *, confidence: Number = 0.95, rows: int | None = None, cells: int | None = None
+    ) -> float:
+        """The largest error of a column in all rows, before any of them is read: see `Shown.error`.
+
+        Where noisy numbers select the rows and nobody knows how many `cells` there will be, it is for a single one.
+        """
+        return column.error(confidence=self.sure(confidence, cells=cells), rows=rows, draws=self.other_draws)
+
+    def sure(self, confidence: Number, *, cells: int | None = None) -> Number:
+        """The confidence of each interval with as many cells, or with those that are known before a release."""
+        return self.together(confidence, cells=cells or self.query.cells or 1)
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether the errors depend on how many keys are released, which nobody knows before."""
+        return self.query.after.by_noise and self.query.cells is None
 
     @property
     def threshold(self) -> KeyThreshold | None:

@@ -64,9 +64,10 @@ class AggregateQuestion:
         """The largest error of every column; with `rows`, of cells whose noisy count is at least this.
 
         The error of a mean, for example, depends on the number of rows: without it, only the bounds limit the error.
+        A row for other keys, which has more noise than others, is included. Where noisy numbers select the rows, and
+        the keys are not public, the errors are for a single released key.
         """
-        sure = plan.together(confidence, cells=plan.query.cells or 1)
-        return {column.name: column.error(confidence=sure, rows=rows) for column in plan.columns}
+        return {column.name: plan.expected(column, confidence=confidence, rows=rows) for column in plan.columns}
 
 
 def _hidden(mechanism: Mechanism, numbers: list[Any], coins: Coins) -> list[int]:

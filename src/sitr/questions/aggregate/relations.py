@@ -38,14 +38,27 @@ from sitr.questions.aggregate.view import (
 PERSON_FUNCTIONS = ("COUNT", "SUM", "AVG", "MIN", "MAX")
 
 
+MOST_MATCHES = 1_000
+"""The most public rows that one row can match in all joins of a question together: the time of an answer must not show
+that somebody's rows match many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A column of a public table that must equal something; not `exactly` where both are compared as doubles."""
+
+    column: str
+    exactly: bool
+
+
 @dataclass(frozen=True, slots=True)
 class PublicTable:
     """A table that everybody may see. The keys of its columns are the values that they hold."""
 
     name: str
     columns: tuple[Column, ...]
-    unique: Callable[[tuple[str, ...]], bool] = lambda _: False
-    """Whether no two rows have the same values in these columns."""
+    most: Callable[[tuple[Compared, ...]], int] = lambda _: MOST_MATCHES
+    """How many rows, at most, one value of these columns matches; all rows, without columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,9 +249,8 @@ def _join(join: Join, catalog: Catalog) -> View:
     ]
     condition = _condition(join, left, name)
     on = replace(left, columns=(*left.columns, *right)).condition(condition)
-    matched = _matched(on, {at: there for there, at in here.items()})
-    if isinstance(left.unit, Row):
-        _refuse_fan_out(on, matched, public)
+    most = public.most(_compared(on, {at: there for there, at in here.items()}))
+    _refuse_fan_out(on, most, left, public)
     if join.outer:
         right = [replace(each, typed=replace(each.typed, keys=with_null(each.typed))) for each in right]
     visible = [
@@ -247,7 +259,7 @@ def _join(join: Join, catalog: Catalog) -> View:
     columns = qualified([*visible, *right])
     spoken = replace(left, columns=columns).condition(condition).expression
     rows = Joined(
-        left, public.name, name, tuple((at, there) for there, at in here.items()), on, spoken, join.outer, matched
+        left, public.name, name, tuple((at, there) for there, at in here.items()), on, spoken, join.outer, most
     )
     using = {known.lower() for known in join.using}
     shown = [each for each in columns if each.table != name or each.name.lower() not in using]
@@ -305,25 +317,52 @@ def _condition(join: Join, left: View, right: str) -> Expression:
     return parts[0] if len(parts) == 1 else Call("AND", tuple(parts))
 
 
-def _matched(on: Typed, columns: dict[str, str]) -> tuple[str, ...]:
+def _compared(on: Typed, columns: dict[str, str]) -> tuple[Compared, ...]:
     """The columns of the public table that must equal something of the row, by their names there."""
     parts = on.parts if on.what == "AND" else (on,)
-    found = []
+    found = {}
     for part in parts:
         if part.what == "=":
             for one, other in (part.parts, part.parts[::-1]):
                 if one.column is not None and one.column.name in columns and not used(other) & columns.keys():
-                    found.append(columns[one.column.name])
-    return tuple(dict.fromkeys(found))
+                    whole = other.column is not None and one.kind is other.kind is Kind.INTEGER
+                    name = columns[one.column.name]
+                    found[name] = Compared(name, whole or one.kind not in (*NUMERIC, *TEMPORAL))
+    return tuple(found.values())
 
 
-def _refuse_fan_out(on: Typed, matched: tuple[str, ...], public: PublicTable) -> None:
-    """Where a row is a unit, it may match one public row at most; the statement enforces what is verified here."""
-    if not matched or not public.unique(matched):
+def _refuse_fan_out(on: Typed, most: int, left: View, public: PublicTable) -> None:
+    """Refuse a join in which a row may match many public rows; where a row is a unit, more than one.
+
+    This is for the reader of the answer, and for the time that it takes: the statement keeps one match of each row
+    where a row is a unit, and caps are applied after the join where people are.
+    """
+    if isinstance(left.unit, Row) and most > 1:
         raise QuestionError(
             given=f"A row may match several rows of {public.name}, and would then count several times ({on.text}).",
             do="Join by columns that are unique in the public table, or protect people (unit=…) instead of rows.",
         )
+    if (together := max(most, 1) * _fan_out(left)) > MOST_MATCHES:
+        raise QuestionError(
+            given=f"A row may match {together:,} rows of {public.name} and what is joined before it, more than the "
+            f"{MOST_MATCHES:,} that are allowed ({on.text}).",
+            do="Join by columns that are unique in the public table.",
+        )
+
+
+def _fan_out(view: View) -> int:
+    """How many rows of public tables a row of a view may have matched."""
+    match view.rows:
+        case Joined(inner, most=most):
+            return max(most, 1) * _fan_out(inner)
+        case Paired(inner, other):
+            return max(_fan_out(inner), _fan_out(other))
+        case PerPerson(inner) | Matching(inner) | OfPeople(inner):
+            return _fan_out(inner)
+        case Together(views):
+            return max(map(_fan_out, views))
+        case TableRows():
+            return 1
 
 
 def _among(source: Among, catalog: Catalog) -> View:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from sitr.dataset.schema import Key
 from sitr.namespace import Later
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 else:  # a preview has no table
     pa = Later("pyarrow")
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -103,18 +105,26 @@ class Release:
         numbers, or with `simultaneous`, all intervals of all columns and of all cells that were measured hold together.
         """
         sure = self.plan.together(confidence, cells=len(self.keys), simultaneous=simultaneous)
-        places, first = self._places(rows), self._others
-        shown = self._granules(column, [at for at in places if at < first])
-        found = iter(column.estimates(shown, confidence=sure))
-        if first == len(self.keys):
-            return list(found)
-        rest = self._granules(column, [at for at in places if at >= first])
-        others = iter(column.estimates(rest, confidence=sure, draws=self.plan.other_draws))
-        return [next(found if at < first else others) for at in places]
+        return self._each(
+            column, rows, lambda granules, draws: column.estimates(granules, confidence=sure, draws=draws)
+        )
 
     def values(self, column: Shown, rows: Sequence[int] | None = None) -> list[Fraction | None]:
         """The numbers of a column, in the order of the answer."""
-        return column.values(self._granules(column, self._places(rows)), confidence=self._sure)
+        sure = self._sure
+        return self._each(column, rows, lambda granules, draws: column.values(granules, confidence=sure, draws=draws))
+
+    def _each(
+        self, column: Shown, rows: Sequence[int] | None, found: Callable[[Iterator[list[int]], int], list[Found]]
+    ) -> list[Found]:
+        """What is found for each row, from its integers and how many draws of the noise these have."""
+        places, first = self._places(rows), self._others
+        shown = iter(found(self._granules(column, [at for at in places if at < first]), 1))
+        if first == len(self.keys):
+            return list(shown)
+        rest = self._granules(column, [at for at in places if at >= first])
+        others = iter(found(rest, self.plan.other_draws))
+        return [next(shown if at < first else others) for at in places]
 
     def errors(self, *, confidence: Number = 0.95) -> dict[str, float]:
         """The largest error of each column in this answer."""
@@ -164,20 +174,23 @@ class Release:
 
         Each interval, taken alone, contains the exact value of the bounded question with probability `confidence`; with
         `simultaneous`, or if the rows were chosen by noisy numbers, all of them do together. An end without a limit is
-        infinite, or NULL beside whole numbers.
+        infinite, or NULL beside whole numbers. A column of DP_INTERVAL_LOW or DP_INTERVAL_HIGH keeps its 95%, unless it
+        has such a name: then it has these ends.
         """
         table = self.table()
         for column in self.plan.columns:
             if column.aggregate.end:
                 continue
-            place, kind = table.schema.get_field_index(column.name), table.schema.field(column.name).type
+            place, kind = table.schema.get_field_index(column.name) + 1, table.schema.field(column.name).type
             found = self.estimates(column, confidence=confidence, simultaneous=simultaneous)
-            for offset, (end, values) in enumerate(
-                (("low", [each.low for each in found]), ("high", [each.high for each in found])), start=1
-            ):
+            for end, values in (("low", [each.low for each in found]), ("high", [each.high for each in found])):
                 ends = pa.array([_number(value, column) for value in values], kind)
-                if f"{column.name}_{end}" not in table.column_names:
-                    table = table.add_column(place + offset, f"{column.name}_{end}", ends)
+                name = f"{column.name}_{end}"
+                if name in table.column_names:  # the same end, at 95%
+                    table = table.set_column(table.column_names.index(name), name, ends)
+                else:
+                    table = table.add_column(place, name, ends)
+                    place += 1
         return table
 
     def _field(self, column: Shown) -> pa.Field:

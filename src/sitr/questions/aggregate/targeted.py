@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,7 +11,7 @@ from sitr.errors import QuestionError
 from sitr.flavors.pure import PureDP
 from sitr.mechanisms.additive import NoisePrice
 from sitr.numbers import exact
-from sitr.questions.aggregate.plan import AggregatePlan
+from sitr.questions.aggregate.plan import AggregatePlan, Shown
 from sitr.questions.aggregate.shares import main_terms
 from sitr.questions.aggregate.split import Targets
 
@@ -39,11 +40,30 @@ def met(plan: AggregatePlan) -> list[Met]:
     split = plan.query.split
     if not isinstance(split, Targets):
         return []
-    sure, wanted = plan.together(Fraction(95, 100), cells=plan.query.cells or 1), dict(split.by)
-    return [
-        Met(column.name, wanted[column.name], exact(column.error(confidence=sure, rows=split.rows)))
-        for column in plan.columns
-    ]
+    wanted = dict(split.by)
+    return [Met(column.name, wanted[column.name], _expected(column, plan, split)) for column in plan.columns]
+
+
+def _expected(column: Shown, plan: AggregatePlan, split: Targets) -> Fraction:
+    """The error of a column, which must have a limit."""
+    found = plan.expected(column, rows=split.rows)
+    if math.isfinite(found):
+        return exact(found)
+    raise QuestionError(
+        given=f"The error of {column.name} has no limit, so it has no target.",
+        do="Ask for its parts, each with a target, and compute it from the answer, which costs nothing, or use "
+        "weights.",
+    )
+
+
+def refuse_uncertain(plan: AggregatePlan) -> None:
+    """Refuse to promise errors that depend on how many keys are released."""
+    if plan.uncertain:
+        raise QuestionError(
+            given="HAVING, ORDER BY or LIMIT uses noisy numbers and the keys are not public, so the errors depend on "
+            "how many keys are released.",
+            do="List the public keys, leave out HAVING, ORDER BY and LIMIT, or choose a price instead of errors.",
+        )
 
 
 def targeted(
@@ -73,14 +93,16 @@ def targeted(
 
 def _off(plan: AggregatePlan, split: Targets) -> list[list[Fraction]]:
     """By measurement, the quotients of error and target of its columns."""
+    refuse_uncertain(plan)
     places = {term: place for place, terms in enumerate(main_terms(plan.query)) for term in terms}
     found: list[list[Fraction]] = [[] for _ in main_terms(plan.query)]
-    for column, each in zip(plan.columns, met(plan), strict=True):
+    for column in plan.columns:
         if column.depends_on_rows and split.rows is None:
             raise QuestionError(
                 given=f"The error of {column.name} depends on the number of rows, so its target needs one.",
                 do="Say for how many rows in a group it is wanted, such as rows=1000 (--rows 1000).",
             )
+    for column, each in zip(plan.columns, met(plan), strict=True):
         for measured in column.measured:
             found[places[measured.term]].append(each.error / each.target)
     return found

@@ -8,7 +8,7 @@ for each unit in the tables. By induction over how views are made:
 - `PerPerson` groups by the unit, and perhaps by more: a group holds rows of one unit. Its numbers are exact integers,
   or quotients of two, so that the order of the rows does not matter.
 - `Joined` matches each row by itself with the rows of a public table. Where a row is a unit, at most one row of the
-  public table matches it, because the statement keeps one row for each value of the matched columns.
+  public table counts, because the statement numbers the rows and keeps one match of each.
 - `Matching` keeps a row, or drops it, by what it matches in a public table.
 - `OfPeople` keeps the rows of a unit, or drops them, by whether another view has rows of the same unit: both views are
   unit-preserving, so what is kept of a unit depends on that unit's rows alone. A row without a unit is dropped, so that
@@ -92,8 +92,8 @@ class Joined:
     """The rows of a view beside the matching rows of a public table; all rows of the view, if it is `outer`.
 
     `name` is what the question calls the table. `columns` are the names of its columns here and there. `on` is the
-    condition on the columns of both, and `spoken` the same in the names of the question. `matched` are the names,
-    there, of the columns that decide about a match where a row is a unit.
+    condition on the columns of both, and `spoken` the same in the names of the question. A row matches at most `most`
+    rows of the public table, as it was when the question was checked.
     """
 
     view: View
@@ -103,7 +103,7 @@ class Joined:
     on: Typed
     spoken: Expression
     outer: bool
-    matched: tuple[str, ...]
+    most: int
 
 
 @dataclass(frozen=True, slots=True)

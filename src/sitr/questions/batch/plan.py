@@ -53,6 +53,5 @@ class BatchPlan(Plan):
         """The largest error of every column, by the names of the question and of the column: "wards.n"."""
         found: dict[str, float] = {}
         for name, part in zip(self.names, self.parts, strict=True):
-            sure = part.together(confidence, cells=part.query.cells or 1)
-            found |= {f"{name}.{column.name}": column.error(confidence=sure) for column in part.columns}
+            found |= {f"{name}.{column.name}": part.expected(column, confidence=confidence) for column in part.columns}
         return found

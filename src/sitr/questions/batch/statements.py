@@ -26,7 +26,7 @@ def statements(text: str) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     name, written = "", ""
-    for part in _PART.finditer(f"{text};"):
+    for part in _PART.finditer(f"{text}\n;"):
         if part["comment"] is not None:
             given = _NAME.fullmatch(part["comment"])
             name = given[1] if given is not None else name

@@ -145,8 +145,8 @@ class Suggested:
         return sum(each.relative for each in self.expected)
 
 
-def chosen(release: SuggestionRelease) -> Suggested:
-    """The suggestion that follows from released histograms."""
+def chosen(release: SuggestionRelease, *, keep_bounds: bool = False) -> Suggested:
+    """The suggestion that follows from released histograms; the bounds of the question can be kept."""
     plan = release.plan
     triples = [
         Found(spread, counts, plan.noise(place))
@@ -154,7 +154,7 @@ def chosen(release: SuggestionRelease) -> Suggested:
     ]
     if not all(found.cells for found in triples):
         return Suggested()
-    choice = _Choice.of(plan.target, triples, plan.later)
+    choice = replace(_Choice.of(plan.target, triples, plan.later), keep_bounds=keep_bounds)
     candidates = (choice.at(groups, rows) for groups in choice.group_caps for rows in choice.row_caps)
     best = min(candidates, key=lambda each: each.relative)  # the first of equal ones has the smallest caps
     return replace(_with_plan(best, plan.target, plan.later), covered=tuple(_covered(triples, best)))
@@ -180,6 +180,7 @@ class _Choice:
     """By column."""
     pure: float
     gaussian: float
+    keep_bounds: bool = False
 
     @classmethod
     def of(cls, query: BoundedQuery, found: Sequence[Found], price: Promise) -> _Choice:
@@ -218,8 +219,8 @@ class _Choice:
         for term in self.query.shown_terms:
             column = summed_column(term)
             if column is not None:
-                centred = isinstance(term, Term) and term.centre != 0
-                each, ends = self._best_bound(column.name, groups, rows, whole, kept, centred=centred)
+                assert isinstance(term, Term)
+                each, ends = self._best_bound(term, column.name, groups, rows, whole, kept)
                 bounds[column.name] = ends
                 expected.append(each)
             elif isinstance(term, Term) and term.total:
@@ -240,12 +241,12 @@ class _Choice:
         return _people(self.groups) * _mean(self.groups, cap) / self.cells
 
     def _noise(self, groups: int, size: float) -> float:
-        """The 95% error of a number to which a person adds up to `size` in each of so many groups."""
+        """The 95% error of a number to which a person adds up to `size` in each of these groups."""
         far = bounded(low=0, high=1, groups=groups, cells=self.query.cells, relation=self.query.changes)
         return size * min(self.pure * far.l1, self.gaussian * float(far.l2))
 
     def _best_bound(
-        self, column: str, groups: int, rows: int, whole: float, kept: float, *, centred: bool
+        self, term: Term, column: str, groups: int, rows: int, whole: float, kept: float
     ) -> tuple[Expected, tuple[float, float]]:
         """The bounds with the least error of a sum, as far below zero as above it where there are values on both."""
         cells = self.values[column]
@@ -253,16 +254,18 @@ class _Choice:
         lowest, highest = min(0.0, *(cell.low for cell in cells)), max(0.0, *(cell.high for cell in cells))
         mean = sum(abs(cell.middle) * cell.people for cell in cells) / everybody
 
-        def at(end: float) -> tuple[Expected, tuple[float, float]]:
-            low, high = max(-end, lowest), min(end, highest)
+        def at(low: float, high: float) -> tuple[Expected, tuple[float, float]]:
             clamped = sum(abs(cell.middle - min(max(cell.middle, low), high)) * cell.people for cell in cells)
             bias = (whole - kept) * mean + kept * clamped / everybody
-            reach = (high - low) / 2 if centred else max(-low, high)
+            reach = (high - low) / 2 if term.centre != 0 else max(-low, high)
             return Expected(f"SUM({column})", whole * mean, self._noise(groups, rows * reach), bias), (low, high)
 
+        if self.keep_bounds:
+            assert term.quantised is not None
+            return at(*map(float, term.quantised.ends))
         largest, smallest = 2.0**LARGEST, 2.0**SMALLEST
         ends = sorted({min(max(-cell.low, cell.high, smallest), largest) for cell in cells})
-        return min(map(at, ends), key=lambda each: each[0].relative)
+        return min((at(max(-end, lowest), min(end, highest)) for end in ends), key=lambda each: each[0].relative)
 
 
 def _covered(every: Sequence[Found], chosen: Suggested) -> Iterator[tuple[str, Covered]]:

@@ -3,8 +3,9 @@ r"""Regular expressions of a small language that every engine reads alike, in a 
 A pattern has letters and signs, `.`, classes such as `[a-z_]` and `[^0-9]`, `\d`, `\w` and `\s`, `^` and `$`, brackets,
 `|`, and the repetitions `*`, `+`, `?`, `{2}` and `{2,5}`. It has no back-references and no look-around, so that it is a
 regular language: an automaton reads each character once, whatever the text is. DuckDB's RE2 works so, and it refuses a
-pattern only when it is read, never on a row. Everything that it could refuse is refused here, before the charge: the
-length is limited, and so is what nested repetitions multiply to.
+pattern only when it is read, never on a row. Everything that it could refuse is refused here, before the charge. The
+time for a character grows with the size of the automaton, so the length of a pattern is limited, with all repetitions
+by numbers written out, and so is the part of a text that is looked at.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from sitr.questions.aggregate.expressions.typed import Typed
 LONGEST = 200
 """The most characters of a pattern."""
 
-MOST_COPIES = 200
-"""The most often that a part of a pattern is repeated by numbers, inner and outer repetitions together."""
+LARGEST = 200
+"""The most parts of a pattern, with all repetitions by numbers written out."""
 
 _ESCAPED = frozenset(".*+?()[]{}|^$\\/-")
 _CLASSES = frozenset("dws")
@@ -30,7 +31,7 @@ _SPECIAL = frozenset("*+?{}|()[]\\")
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads a pattern from left to right. Each method returns how often a part inside is repeated by numbers."""
+    """Reads a pattern from left to right. Each method returns the number of parts, with repetitions written out."""
 
     pattern: str
     at: int = 0
@@ -51,31 +52,31 @@ class _Reader:
     def choice(self, depth: int) -> int:
         if depth > 10:
             raise QuestionError(given="brackets are nested too deeply", do="")
-        most = self.sequence(depth)
+        parts = self.sequence(depth)
         while self.next() == "|":
             self.take()
-            most = max(most, self.sequence(depth))
-        return most
+            parts += self.sequence(depth)
+        return parts
 
     def sequence(self, depth: int) -> int:
-        most = 1
+        parts = 1
         while self.next() not in ("", "|", ")"):
-            most = max(most, self.repeated(depth))
-        return most
+            parts += self.repeated(depth)
+            if parts > LARGEST + 1:
+                raise QuestionError(given=f"it has more than {LARGEST} parts when repetitions are written out", do="")
+        return parts
 
     def repeated(self, depth: int) -> int:
         anchor = self.next() in ("^", "$")
-        copies = self.part(depth)
+        parts = self.part(depth)
         if self.next() not in ("*", "+", "?", "{"):
-            return copies
+            return parts
         if anchor:
             raise QuestionError(given="^ and $ cannot be repeated", do="")
-        copies *= self.numbers() if self.take() == "{" else 1
-        if copies > MOST_COPIES:
-            raise QuestionError(given=f"a part is repeated more than {MOST_COPIES} times", do="")
+        parts *= self.numbers() if self.take() == "{" else 1
         if self.next() in ("*", "+", "?", "{"):
             raise QuestionError(given="a repetition is repeated", do="")
-        return copies
+        return parts
 
     def numbers(self) -> int:
         end = self.pattern.find("}", self.at)
@@ -93,10 +94,10 @@ class _Reader:
             case "(":
                 if self.next() == "?":
                     raise QuestionError(given="(? is not known here", do="")
-                copies = self.choice(depth + 1)
+                parts = self.choice(depth + 1)
                 if self.take() != ")":
                     raise QuestionError(given="a bracket is not closed", do="")
-                return copies
+                return parts
             case "[":
                 self.set()
             case "\\":

@@ -42,7 +42,7 @@ from sitr.questions.aggregate.functions.joint import Joint
 from sitr.questions.aggregate.functions.linear import Linear, Quotient
 from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.functions.ranges import possible_quotient
-from sitr.questions.aggregate.functions.spans import SPANS, Span, applied
+from sitr.questions.aggregate.functions.spans import MIND_NULL, SPANS, Span, applied
 from sitr.questions.aggregate.quantity import Quantity
 from sitr.questions.aggregate.view import View, Visible
 
@@ -150,8 +150,41 @@ class Placed:
     formula: AnyFormula
     places: tuple[int, ...]
 
-    def show(self, numbers: Sequence[Fraction], noise: Joint) -> Estimate:
+    def show_jointly(self, numbers: Sequence[Fraction], noise: Joint, /) -> Estimate:
         return show(self.formula, [numbers[place] for place in self.places], noise.only(self.places))
+
+
+Leaf: TypeAlias = Linear | Quotient | Placed
+"""A formula inside an expression whose interval knows the noises."""
+
+
+def existing(leaf: Leaf, many: int) -> tuple[Linear, int] | None:
+    """What decides, among so many measured numbers, whether a leaf is NULL, and from what size on it is not.
+
+    A divisor may have either sign, and its size is 0. None if nothing decides it.
+    """
+    if isinstance(leaf, Quotient):
+        return leaf.below, 0
+    least = getattr(leaf.formula, "least_rows", None) if isinstance(leaf, Placed) else None
+    if least is None or not isinstance(leaf, Placed):
+        return None
+    return Linear(tuple(Fraction(place == leaf.places[-1]) for place in range(many))), least
+
+
+def may_be_null(leaf: Leaf, numbers: Sequence[Fraction], noise: Joint) -> bool:
+    """Whether the exact number may be NULL: unless the interval of its count or its divisor excludes that.
+
+    Quantiles may always be, for nothing is measured that counts their rows, and so may correlations, for a constant
+    has none.
+    """
+    if isinstance(leaf, Linear):
+        return False
+    found = existing(leaf, len(numbers))
+    if found is None:
+        return True
+    count, least = found
+    shown = count.show_jointly(numbers, noise)
+    return shown.low <= max(0, least - 1) and (least > 0 or shown.high >= 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +194,7 @@ class Applied:
     function: str
     parts: tuple[Node, ...]
 
-    def leaves(self) -> Iterator[Linear | Quotient | Placed]:
+    def leaves(self) -> Iterator[Leaf]:
         """The formulas whose numbers are uncertain, each as often as it is used."""
         for part in self.parts:
             if isinstance(part, Applied):
@@ -170,17 +203,26 @@ class Applied:
                 yield part
 
     def show_jointly(self, numbers: Sequence[Fraction], noise: Joint, /) -> Estimate:
-        leaves = tuple(dict.fromkeys(self.leaves()))
-        shared = noise.share(Fraction(1, len(leaves)))
+        leaves, shared = tuple(dict.fromkeys(self.leaves())), self._shared(noise)
+        minds = self._minds_null()
         spans = {
-            leaf: Span.of(
-                leaf.show(numbers, shared) if isinstance(leaf, Placed) else leaf.show_jointly(numbers, shared)
-            )
+            leaf: Span.of(leaf.show_jointly(numbers, shared), null=minds and may_be_null(leaf, numbers, shared))
             for leaf in leaves
         }
         return self._span(spans).estimate()
 
-    def _span(self, spans: dict[Linear | Quotient | Placed, Span]) -> Span:
+    def _minds_null(self) -> bool:
+        """Whether there may be a number where a leaf is NULL."""
+        own = self.function in MIND_NULL and len(self.parts) + (self.function == "IS NULL") > 1
+        return own or any(isinstance(part, Applied) and part._minds_null() for part in self.parts)
+
+    def _shared(self, noise: Joint) -> Joint:
+        """An equal share of the probability of a miss for each leaf, and for each count that says whether one is NULL."""
+        leaves = tuple(self.leaves())
+        counts = [found[0] for leaf in leaves if (found := existing(leaf, len(noise.noises)))]
+        return noise.share(Fraction(1, len({*leaves, *(counts if self._minds_null() else ())})))
+
+    def _span(self, spans: dict[Leaf, Span]) -> Span:
         parts = []
         for part in self.parts:
             if isinstance(part, Applied):
@@ -193,8 +235,7 @@ class Applied:
 
     def largest_error(self, noise: Joint, /, *, rows: int | None = None) -> End:
         """Of sums and differences the sum of errors; of roundings one rounding more. Others depend on the data."""
-        leaves = tuple(dict.fromkeys(self.leaves()))
-        return self._error(noise.share(Fraction(1, len(leaves))), rows)
+        return self._error(self._shared(noise), rows)
 
     def _apart(self) -> End:
         """How far the values of a CASE lie apart, if they are constants."""
@@ -208,6 +249,8 @@ class Applied:
         errors = [_error_of(part, noise, rows) for part in self.parts]
         if any(isinstance(error, float) for error in errors):
             return math.inf
+        if self.function in ("LEAST", "GREATEST") and not all(isinstance(leaf, Linear) for leaf in self.leaves()):
+            return math.inf  # the exact number may be any of the parts that are not NULL
         match self.function, self.parts:
             case (("+" | "-" | "NEGATE" | "ABS" | "LEAST" | "GREATEST"), _):
                 return sum(errors, Fraction(0))

@@ -53,6 +53,11 @@ class VarianceFormula:
     deviation: bool = False
 
     @property
+    def least_rows(self) -> int:
+        """With fewer rows, which are the last of its numbers, it is NULL."""
+        return 2 if self.sample else 1
+
+    @property
     def most(self) -> Fraction:
         return (self.high - self.low) ** 2 / (2 if self.sample else 4)
 
@@ -97,6 +102,11 @@ class CovarianceFormula:
     x: Pair
     y: Pair
     sample: bool = False
+
+    @property
+    def least_rows(self) -> int:
+        """With fewer rows, which are the last of its numbers, it is NULL."""
+        return 2 if self.sample else 1
 
     @property
     def most(self) -> Fraction:

@@ -26,8 +26,9 @@ class Span:
     null: bool = False
 
     @classmethod
-    def of(cls, shown: Estimate) -> Span:
-        return cls(shown.value, shown.low, shown.high, null=shown.value is None)
+    def of(cls, shown: Estimate, *, null: bool) -> Span:
+        """What is shown; `null` where the exact number may be NULL."""
+        return cls(shown.value, shown.low, shown.high, null=null or shown.value is None)
 
     @classmethod
     def fixed(cls, value: Fraction) -> Span:
@@ -257,6 +258,9 @@ SPANS: dict[str, Apply] = {
     "CLAMP": _clamped,
 }
 """The functions that can be applied to aggregates."""
+
+MIND_NULL = frozenset({"CASE", "COALESCE", "GREATEST", "IS NULL", "LEAST"})
+"""Functions that may have a value where one of their parts is NULL. Others are then NULL themselves."""
 
 
 def applied(function: str, parts: Sequence[Span], known: Mapping[str, Apply] = SPANS) -> Span:

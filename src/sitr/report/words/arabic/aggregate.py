@@ -90,12 +90,19 @@ class AggregateWords:
             + "، أما مقدار ما تُرك فلا يُقاس."
         )
 
-    def cut(self, key: RowKey | None, share: Amount, why: Why, of: str, query: BoundedQuery, /) -> str:
-        """That much was left out of a group, or of all groups together (None)."""
+    def cut(
+        self, key: RowKey | None, share: Amount, why: Why, of: str, query: BoundedQuery, /, *, counts: bool = False
+    ) -> str:
+        """That much was left out of a group, or of all groups together (None); `counts` if COUNT(*) is shown."""
         where = " في المجموعات كلها معًا" if key is None else f" في {self.label(key)}" if key else ""
         much = f"نحو {ltr(percent(share.value))} (± {ltr(percent(share.error))}) من {units(query)}{where}"
         if why is Why.ROWS:
-            return f"{much} تُركت صفوف لهم بسبب الحدود القصوى: العدد الحقيقي أكبر من هذا المجال، ولم يُقَس بكم."
+            count = (
+                "العدد الدقيق لجميع الصفوف أكبر من العدد المحدود، وقد يكون فوق هذا المجال"
+                if counts
+                else "بهذه الصفوف قد تقع الأعداد الدقيقة خارج مجالاتها"
+            )
+            return f"{much} تُركت صفوف لهم بسبب الحدود القصوى: {count}؛ ولم يُقَس بكم."
         return f"{much} لهم قيم في {named(of)} خارج حدوده: قد يقع المجموع الحقيقي خارج هذا المجال."
 
     def beyond(self, people: Amount, query: BoundedQuery, /) -> str:
@@ -125,10 +132,15 @@ class AggregateWords:
     def together(self, cells: int | None, /) -> str:
         """What an error means where noisy numbers selected or sorted the rows."""
         measured = "المنشورة" if cells is None else f"المقيسة، وعددها {ltr(number(cells))}،"
+        one = " والأخطاء المذكورة هنا لمفتاح منشور واحد، وهي أكبر إذا كثرت المفاتيح." if cells is None else ""
         return (
             f"اختارت أعدادٌ مشوبة بالضوضاء الصفوفَ أو رتبتها، ولذلك تصح الفترات معًا لجميع الخلايا {measured} باحتمال "
-            f"{confidence()}؛ ولا يشمل ذلك التحيز الناتج عن القصر ضمن الحدود وعن الحدود القصوى."
+            f"{confidence()}؛ ولا يشمل ذلك التحيز الناتج عن القصر ضمن الحدود وعن الحدود القصوى.{one}"
         )
+
+    def other_error(self) -> str:
+        """Of which row the errors are that are given before a release."""
+        return "الأخطاء المذكورة هنا هي أخطاء صف (غير ذلك)، وهو أكثرها ضوضاء؛ وأخطاء الصفوف الأخرى أصغر."
 
     def weights(self, shares: Sequence[tuple[str, Fraction]], /) -> str:
         """How a question divides its price by weights."""
@@ -174,12 +186,21 @@ class AggregateWords:
         if mass == 0.0:
             return NOBODY
         often = f"باحتمال لا يتجاوز {ltr(at_most(mass))} (أي {chance(mass)})"
-        if isinstance(plan.threshold, PartitionSelection):
-            return f"{often} يظهر مصادفةً مفتاحٌ لا يوجد إلا عند {who} واحد، وفي ذلك انكشاف تام لهذا ال{who}."
+        if plan.shared_delta:
+            return (
+                f"{often} يظهر مصادفةً مفتاحٌ لا يوجد إلا عند {who} واحد، أو يغيب مفتاحٌ كان ظهوره مؤكدًا لو وُجد عند {who} "
+                f"آخر أيضًا: وفي كلتا الحالتين انكشاف تام ل{who} واحد."
+            )
         return f"{often} يجتاز العتبةَ مصادفةً مفتاحٌ لا يوجد إلا عند {who} واحد، فيظهر، وفي ذلك انكشاف تام لهذا ال{who}."
 
     def tail(self, plan: Plan, /) -> str:
         """The finite tail, which degrades gracefully."""
+        if plan.finite_tail() > 0.0 and plan.shared_delta:
+            return (
+                f"ومع بيانات أخرى يغطي ما لا يتجاوز {ltr(at_most(plan.finite_tail()))} من {DELTA} نفسها الضوضاءَ غير "
+                "المعتادة، والمفاتيحَ التي تظهر أو تغيب على خلاف الأرجح. وعندئذ قد تتغير نسبة الأرجحية بأكثر من العامل "
+                f"{ltr('e^ε')}، لكن بعامل منتهٍ."
+            )
         if plan.finite_tail() > 0.0:
             return (
                 f"يغطي جزء آخر من {DELTA} قدره {ltr(at_most(plan.finite_tail()))} الضوضاء الكبيرة غير المعتادة. وعندئذ "

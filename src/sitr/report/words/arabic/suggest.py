@@ -71,3 +71,26 @@ class SuggestWords:
     def code(self, text: str, /) -> str:
         """Options and arguments, to be copied."""
         return verbatim(text)
+
+    def will_choose(self, groups: int, rows: int, share: str, price: str, /) -> str:
+        """In a preview: that caps are chosen from the data, and which caps the errors are for."""
+        return (
+            f"تُختار السقوف من البيانات مع حفظ الخصوصية، بنسبة {ltr(share)} من الثمن ({price})، بعد دفعه. والأخطاء هنا "
+            f"لسقوف الوصف، وهي ما لا يزيد على {counted(groups, GROUP, oblique=True)} لكل شخص وعلى "
+            f"{counted(rows, ROW, oblique=True)} في كل مجموعة: وقد تكون أخطاء الإجابة أصغر منها أو أكبر."
+        )
+
+    def did_choose(self, groups: int, rows: int, share: str, price: str, /) -> str:
+        """Which caps were chosen from the data."""
+        return (
+            f"ما لا يزيد على {counted(groups, GROUP, oblique=True)} لكل شخص، وعلى {counted(rows, ROW, oblique=True)} "
+            "في كل مجموعة: اختيرت من البيانات مع حفظ الخصوصية، "
+            f"بهيستوغرامات مشوشة بنسبة {ltr(share)} من الثمن ({price})."
+        )
+
+    def told_nothing(self, groups: int, rows: int, share: str, price: str, /) -> str:
+        """That no caps could be chosen."""
+        return (
+            f"ما لا يزيد على {counted(groups, GROUP, oblique=True)} لكل شخص، وعلى {counted(rows, ROW, oblique=True)} "
+            f"في كل مجموعة، كما في الوصف: فالهيستوغرامات المشوشة بنسبة {ltr(share)} من الثمن ({price}) لم تُظهر شيئًا."
+        )

@@ -100,13 +100,19 @@ class AggregateWords:
             + ". How much is left out is not measured."
         )
 
-    def cut(self, key: RowKey | None, share: Amount, why: Why, of: str, query: BoundedQuery, /) -> str:
-        """That much was left out of a group, or of all groups together (None)."""
+    def cut(
+        self, key: RowKey | None, share: Amount, why: Why, of: str, query: BoundedQuery, /, *, counts: bool = False
+    ) -> str:
+        """That much was left out of a group, or of all groups together (None); `counts` if COUNT(*) is shown."""
         where = " in all groups together" if key is None else f" in {self.label(key)}" if key else ""
         much = f"About {percent(share.value)} (± {percent(share.error)}) of the {units(query)}{where} had"
         if why is Why.ROWS:
-            above = "the true count is above this interval, by how much was not measured"
-            return f"{much} rows left out by the caps: {above}."
+            count = (
+                "the exact count of all rows is larger than the bounded one, and may be above this interval"
+                if counts
+                else "with these rows the exact numbers may lie outside their intervals"
+            )
+            return f"{much} rows left out by the caps: {count}; by how much was not measured."
         return f"{much} values of {visible(of)} beyond its bounds: the true sum may lie outside this interval."
 
     def beyond(self, people: Amount, query: BoundedQuery, /) -> str:
@@ -138,10 +144,15 @@ class AggregateWords:
     def together(self, cells: int | None, /) -> str:
         """What an error means where noisy numbers selected or sorted the rows."""
         measured = "cells that are released" if cells is None else f"{counted(cells, 'cell')} that were measured"
+        one = " The errors given here are for a single released key, and are larger for more." if cells is None else ""
         return (
             f"Noisy numbers selected or sorted the rows, so the intervals hold together for all {measured}, with "
-            f"{about(CONFIDENCE * 100)}% probability; the bias from clamping and caps is not included."
+            f"{about(CONFIDENCE * 100)}% probability; the bias from clamping and caps is not included.{one}"
         )
+
+    def other_error(self) -> str:
+        """Of which row the errors are that are given before a release."""
+        return "The errors given here are those of the row (other), which has the most noise; other rows have less."
 
     def weights(self, shares: Sequence[tuple[str, Fraction]], /) -> str:
         """How a question divides its price by weights."""
@@ -191,15 +202,22 @@ class AggregateWords:
         mass, who = plan.infinite_mass(), unit(plan.query)
         if mass == 0.0:
             return NOBODY
-        return (
-            f"With probability at most {at_most(mass)} ({chance(mass)}) a key that only one {who} has "
-            f"{'' if isinstance(plan.threshold, PartitionSelection) else 'passes the threshold by chance and '}is shown"
-            f"{' by chance' if isinstance(plan.threshold, PartitionSelection) else ''}, which would expose that {who} "
-            "outright."
-        )
+        often = f"With probability at most {at_most(mass)} ({chance(mass)}) a key that only one {who} has"
+        if plan.shared_delta:
+            return (
+                f"{often} is shown by chance, or a key is missing that would be shown for certain if one {who} more "
+                f"had it: either would expose one {who} outright."
+            )
+        return f"{often} passes the threshold by chance and is shown, which would expose that {who} outright."
 
     def tail(self, plan: Plan, /) -> str:
         """The finite tail, which degrades gracefully."""
+        if plan.finite_tail() > 0.0 and plan.shared_delta:
+            return (
+                f"With other data, up to {at_most(plan.finite_tail())} of the same δ covers unusual noise, and keys "
+                "that are shown or missing against the odds. The odds may then change by more than a factor of e^ε, "
+                "but by a finite factor."
+            )
         if plan.finite_tail() > 0.0:
             return (
                 f"A further {at_most(plan.finite_tail())} of δ covers unusually large noise. Privacy then degrades "

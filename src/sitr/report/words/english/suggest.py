@@ -70,3 +70,25 @@ class SuggestWords:
     def code(self, text: str, /) -> str:
         """Options and arguments, to be copied."""
         return visible(text)
+
+    def will_choose(self, groups: int, rows: int, share: str, price: str, /) -> str:
+        """In a preview: that caps are chosen from the data, and which caps the errors are for."""
+        return (
+            f"The caps are chosen privately from the data, for {share} of the price ({price}), after it is paid. The "
+            f"errors here are for the caps of the description, at most {counted(groups, 'group')} of a person and "
+            f"{counted(rows, 'row')} in each: those of the answer can be smaller or larger."
+        )
+
+    def did_choose(self, groups: int, rows: int, share: str, price: str, /) -> str:
+        """Which caps were chosen from the data."""
+        return (
+            f"At most {counted(groups, 'group')} of a person, and {counted(rows, 'row')} in each: chosen privately "
+            f"from the data, by noisy histograms for {share} of the price ({price})."
+        )
+
+    def told_nothing(self, groups: int, rows: int, share: str, price: str, /) -> str:
+        """That no caps could be chosen."""
+        return (
+            f"At most {counted(groups, 'group')} of a person, and {counted(rows, 'row')} in each, as the description "
+            f"says: noisy histograms for {share} of the price ({price}) told nothing."
+        )

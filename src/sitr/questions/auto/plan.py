@@ -1,0 +1,102 @@
+"""The plan of a question with two stages, choose caps and then answer: the price of each is fixed in advance.
+
+The first stage measures the histograms of a suggestion for `SHARE` of the price. Caps follow from them alone. The
+second stage is the aggregate question with these caps, and its noise is fitted to the rest of the price, whichever caps
+they are. So the price of each stage is a parameter that no answer can change, and pure ε and ρ add up even if the
+second mechanism depends on the answer of the first.      [DR14, Thm 3.16; BS16, Lemma 2.3]
+
+Exact losses are another matter: that of the second stage differs a little between caps, and curves that are chosen
+after an answer must not be added. So a plan with chosen caps claims the sum of its two prices and nothing more. For an
+approximate price this would add up ε and δ, which is far more than Gaussian noise needs: such prices are refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sitr.errors import InvalidPromise, QuestionError
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
+from sitr.flavors.arrows import Additive, Kept
+from sitr.flavors.promise import Promise
+from sitr.flavors.pure import PureDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.loss import Loss
+from sitr.mechanisms.mechanism import bounding
+from sitr.plans.noise import affordable
+from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.fit import fit
+from sitr.questions.aggregate.plan import AggregatePlan
+from sitr.questions.auto.caps import Caps
+from sitr.questions.suggest.question import SuggestionPlan
+
+SHARE = Fraction(1, 10)
+"""The share of the price that chooses the caps."""
+
+
+@dataclass(frozen=True, slots=True)
+class AutoPlan(AggregatePlan):
+    """The measurements of both stages, those of the answer first.
+
+    Before the answer, its query has the caps of the description, and afterwards those that were chosen.
+    """
+
+    choosing: SuggestionPlan
+    """The first stage."""
+    rest: Additive
+    """What the second stage keeps, whichever caps are chosen."""
+
+    @property
+    def answering(self) -> AggregatePlan:
+        """The second stage alone."""
+        many = len(self.measurements) - len(self.choosing.measurements)
+        return AggregatePlan(self.measurements[:many], self.rest, self.text, self.query)
+
+    def at(self, caps: Caps) -> AutoPlan:
+        """The same plan, with the second stage at these caps."""
+        return planned(caps.on(self.query), self.choosing, self.rest, self.price, self.text)
+
+    def promise(self) -> Kept:
+        """The sum of the prices of the two stages, which holds whichever caps are chosen."""
+        return _sum(self.choosing.price, self.rest)
+
+    def loss(self) -> Loss | None:
+        """The largest loss of a pure promise; None for ρ, because the second mechanism is not known in advance."""
+        found = self.promise()
+        return bounding(found) if isinstance(found, PureDP) else None
+
+    def check(self) -> None:
+        """Refuse a stage that keeps less than its price, or prices of stages above what is charged."""
+        self.choosing.check()
+        self.answering.check()
+        if not self.promise().covers(self.price):
+            raise InvalidPromise(
+                wanted=f"two stages that keep {self.price!r} together",
+                given=f"stages that keep {self.promise()!r} only",
+                do="Nothing was spent. Please report this: it is a bug in Sitr.",
+            )
+
+
+def planned(query: BoundedQuery, choosing: SuggestionPlan, rest: Additive, price: Kept, text: str) -> AutoPlan:
+    """The plan for a query with some caps, whose answer is fitted to the rest of the price."""
+    answering = fit(query, rest)
+    return AutoPlan((*answering.measurements, *choosing.measurements), price, text, query, choosing, rest)
+
+
+def stages(price: Promise) -> tuple[Additive, Additive, Additive]:
+    """What is charged, what the choice of caps may cost, and what is left for the answer."""
+    paid = affordable(price)
+    if isinstance(paid, ApproximateZeroConcentratedDP):  # noise uses no δ
+        paid = ApproximateZeroConcentratedDP(paid.rho, 0.0)
+    elif not isinstance(paid, PureDP | ZeroConcentratedDP):
+        raise QuestionError(
+            wanted='a price of pure(ε) or zcdp(ρ) for caps="auto"',
+            given=repr(price),
+            do="Pay with one of these, or ask for a suggestion first, and then with its caps.",
+        )
+    return paid, paid.share(SHARE), paid.share(1 - SHARE)
+
+
+def _sum(first: Kept, second: Kept) -> Kept:
+    assert type(first) is type(second)
+    return type(first).compose([first, second])  # type: ignore[list-item, return-value]
