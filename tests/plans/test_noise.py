@@ -23,7 +23,7 @@ from sitr.mechanisms.mechanism import Mechanism
 from sitr.mechanisms.shared import SharedNoise
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
-from sitr.plans.noise import LEAST, buys_noise, largest_mu, pure_ways, ways
+from sitr.plans.noise import FAINT, LEAST, buys_noise, gaussian_ways, largest_mu, pure_ways, ways
 
 ONE = Distance(l1=1, l2_squared=1, largest=1)
 KEYS = Threshold(Laplace(scale=4, sensitivity=1), groups=1, least=60)
@@ -159,3 +159,8 @@ def test_some_prices_buy_no_noise(price: Promise) -> None:
 )
 def test_the_smallest_prices_buy_noise(price: Promise) -> None:
     assert buys_noise(price)
+
+
+def test_nothing_is_searched_beside_others_at_a_faint_price() -> None:
+    assert gaussian_ways(ApproximateDP(FAINT / 2, 1e-6), beside=[KEYS]) == []
+    assert len(gaussian_ways(ApproximateDP(FAINT / 2, 1e-6))) == 1

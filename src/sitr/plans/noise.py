@@ -32,6 +32,11 @@ CLOSE = 1e-4
 """The relative precision of the search for μ."""
 
 
+FAINT = 1e-9
+"""Below this ε, no Gaussian noise is fitted beside other mechanisms: the sum of such small losses takes minutes, for
+answers that no noise makes useful."""
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """One way to spend a price: `charged` is at most the price, and the noise keeps `bought`."""
@@ -130,7 +135,9 @@ def pure_ways(price: PureDP | ApproximateDP, *, beside: Sequence[Mechanism] = ()
 
 
 def gaussian_ways(price: ApproximateDP, *, beside: Sequence[Mechanism] = ()) -> list[Way]:
-    """The largest μ for Gaussian noise, if there is one."""
+    """The largest μ for Gaussian noise, if there is one and it can be found."""
+    if beside and price.epsilon < FAINT:
+        return []
     most = largest_mu(price, beside=beside) if price.delta > 0 else None
     return [] if most is None else [Way(price, most)]
 

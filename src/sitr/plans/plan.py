@@ -24,6 +24,7 @@ from sitr.mechanisms.composed import Composed, concentrated, outside
 from sitr.mechanisms.mechanism import Mechanism
 from sitr.neighbors.distance import Distance
 from sitr.numbers import Number, downward, exact, upward
+from sitr.plans.noise import FAINT
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +121,27 @@ class Plan:
 
     def _kept(self) -> bool:
         if isinstance(self.price, ApproximateDP) and self.price.delta > 0:
+            if self._added(self.price):
+                return True
             loss = self.loss()
             if loss is not None and self.price.proved_by(loss):
                 return True  # the search for the least ε would take longer
         return self.promise().covers(self.price)
 
+    def _added(self, price: ApproximateDP) -> bool:
+        """Whether the promises, simply added up, keep the price: this needs no loss.      [DR14, Thm 3.16]"""
+        promises = [each.mechanism.promise() for each in self.measurements]
+        if not all(isinstance(promise, PureDP | ApproximateDP) for promise in promises):
+            return False
+        epsilon = sum((exact(promise.epsilon) for promise in promises), Fraction(0))  # type: ignore[union-attr]
+        delta = sum((exact(getattr(promise, "delta", 0.0)) for promise in promises), Fraction(0))
+        return epsilon <= exact(price.epsilon) and delta <= exact(price.delta)
+
     def _approximate(self, price: ApproximateDP) -> ApproximateDP:
         """The least ε that is known at this δ: from the loss, or from the promises where these say more."""
         delta, found = price.delta, []
-        if delta > 0 and (loss := self.loss()) is not None:
+        faint = price.epsilon < FAINT and self._added(price)
+        if delta > 0 and not faint and (loss := self.loss()) is not None:
             with suppress(IncompatiblePromises):  # no ε is proved
                 found.append(ApproximateDP.of(loss, delta=delta))
             if price.proved_by(loss):  # this proof is often a little tighter

@@ -385,3 +385,30 @@ def test_no_moment_is_no_literal(visits):
     (_, literal) = asked(visits, compare("seen", "<", pd.Timestamp(MOMENT))).arguments
     assert isinstance(literal, Literal)
     assert type(literal.value) is datetime
+
+
+GROUPED = "(SELECT id, w FROM (SELECT id, {grown} AS w FROM {rows}) GROUP BY id, w)"
+AMONG = "(SELECT id, {grown} AS w FROM {rows} WHERE id IN (SELECT id FROM visits))"
+TWICE = "(SELECT id, {grown} AS w FROM {rows} UNION ALL SELECT id, ward AS w FROM visits)"
+
+
+@pytest.mark.parametrize("step", [GROUPED, AMONG, TWICE])
+def test_text_that_grows_in_one_sub_query_after_the_other_has_a_limit(ask, step):
+    """Eight times as long in each of them: 64 times is fine, and 512 times is not."""
+    rows, name = "visits", "ward"
+    for steps in range(3):
+        rows, name = step.format(grown=" || ".join([name] * 8), rows=rows), "w"
+        sql = f"SELECT COUNT(*) AS n FROM {rows} WHERE w = 'A'"
+        if steps < 2:
+            ask(sql)
+        else:
+            with pytest.raises(QuestionError, match="more than 500 times"):
+                ask(sql)
+
+
+def test_numbers_of_sub_queries_do_not_grow(ask):
+    rows, name = "visits", "days"
+    for _ in range(4):
+        grown = " + ".join([name] * 8)
+        rows, name = f"(SELECT id, w FROM (SELECT id, {grown} AS w FROM {rows}) GROUP BY id, w)", "w"
+    assert ask(f"SELECT COUNT(*) AS n FROM {rows}").columns

@@ -397,3 +397,16 @@ def test_unknown_keys_cost_the_share_of_one_more_column(ask):
         assert without / with_keys == pytest.approx(1.5, rel=1e-9)
     assert isinstance(unknown.threshold, PartitionSelection)
     assert unknown.threshold.promise().epsilon == pytest.approx(0.1, rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [1e-12, 1e-24, 1e-100])
+@pytest.mark.parametrize("column", ["COUNT(*)", "MEDIAN(cost)"])
+def test_a_faint_price_is_fitted_without_a_search(ask, epsilon, column):
+    """The promises, added up, prove that the price is kept, and no smaller one."""
+    plan = fit(ask(f"SELECT ward, {column} AS n FROM visits GROUP BY ward"), ApproximateDP(epsilon, 1e-8))
+    plan.check()
+    assert plan.promise().covers(plan.price)
+    assert plan.promise().epsilon > 0.99 * epsilon
+    assert plan._added(ApproximateDP(epsilon, 1e-8))
+    assert not plan._added(ApproximateDP(epsilon, 0.9e-8))
+    assert not plan._added(ApproximateDP(0.9 * epsilon, 1e-8))

@@ -19,7 +19,7 @@ from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.numbers import downward, exact
-from sitr.plans.noise import Way, affordable, gaussian_ways, largest_fitting, pure_ways, ways
+from sitr.plans.noise import FAINT, Way, affordable, gaussian_ways, largest_fitting, pure_ways, ways
 from sitr.plans.plan import Measurement
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.in_total import measured_in_total, says_nothing
@@ -132,6 +132,8 @@ def _plans(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None)
     if not (choices and isinstance(way.bought, GaussianDP) and isinstance(way.charged, ApproximateDP)):
         return [_plan(query, way, threshold)]
     price = way.charged
+    if price.epsilon < FAINT:
+        return []
 
     def at(mu: float) -> AggregatePlan:
         return _plan(query, Way(price, GaussianDP(mu)), threshold)

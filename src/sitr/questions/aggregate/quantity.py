@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -74,24 +74,16 @@ class Rank:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """The number of kept rows with a value in one cell of a histogram, `cells[place]`, a condition on a row.
+    """The number of kept rows with a value in one cell of a histogram, a condition on a row.
 
-    A row is in one cell at most, so all bars of a histogram are one measurement.
+    A row is in one cell at most, so all bars of a histogram are one measurement. It is known by its text, which is
+    short: if each bar had all cells, a plan would have the square of their number.
     """
 
     of: Typed
-    cells: tuple[Typed, ...]
-    place: int
+    cell: Typed
+    histogram: str
     where: Typed | None = None
-
-    def __hash__(self) -> int:
-        """Without the cells: each bar has all of them."""
-        return hash((self.of, self.place, self.where))
-
-    @property
-    def cell(self) -> Typed:
-        """The condition of this bar."""
-        return self.cells[self.place]
 
     @property
     def quantised(self) -> None:
@@ -113,7 +105,7 @@ Quantity: TypeAlias = Term | Distinct | Rank | Bar
 
 def family(quantity: Quantity) -> object:
     """Quantities of the same family are measured together, by one mechanism for all of their numbers."""
-    return replace(quantity, place=0) if isinstance(quantity, Bar) else quantity
+    return (quantity.of, quantity.histogram, quantity.where) if isinstance(quantity, Bar) else quantity
 
 
 def decimal(level: Fraction) -> str:

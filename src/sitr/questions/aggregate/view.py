@@ -59,7 +59,7 @@ MOST_ROWS_PAIRED = 1_000
 in each of them would have n² in the join."""
 
 MOST_COLUMNS_USED = 500
-"""How often an expression may use columns: this bounds its text and its time, whatever it was computed from."""
+"""How often an expression may use columns, those of its sub-queries included: this bounds its text and its time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +235,7 @@ class View:
             )
         found = self._typed(expression)
         _refuse_odd_values(found)
-        if _uses(found) > MOST_COLUMNS_USED:
+        if _uses(found, _grown(self.rows)) > MOST_COLUMNS_USED:
             raise QuestionError(
                 given=f"The expression {found.text[:40]}… uses columns more than {MOST_COLUMNS_USED} times.",
                 do="Ask for something simpler.",
@@ -368,8 +368,31 @@ def _refuse_odd_values(typed: Typed) -> None:
         _refuse_odd_values(part)
 
 
-def _uses(typed: Typed) -> int:
+def _uses(typed: Typed, text: int) -> int:
+    """How often an expression uses columns; one of text counts as often as `text` says."""
     if not typed.parts:
-        return 0 if typed.is_literal else 1
+        return 0 if typed.is_literal else text if typed.kind is Kind.TEXT else 1
     twice = typed.what in ("CLAMP", "CAST", "DATE_ADD") or typed.kind in TEMPORAL  # written twice by a backend
-    return sum(map(_uses, typed.parts)) * (2 if twice else 1) + twice
+    return sum(_uses(part, text) for part in typed.parts) * (2 if twice else 1) + twice
+
+
+def _grown(rows: Base) -> int:
+    """How often the columns of text in these rows use others at most: text that grows in each of several sub-queries,
+    as name || name does, would else have no limit."""
+    match rows:
+        case TableRows():
+            return 1
+        case PerPerson(inner, keys):
+            return _most_used(inner, [of for _, of in keys])
+        case Joined(inner) | Matching(inner) | OfPeople(inner):
+            views: tuple[View, ...] = (inner,)
+        case Paired(inner, other):
+            views = (inner, other)
+        case Together(views):
+            pass
+    return max(_most_used(each, [column.typed for column in each.columns]) for each in views)
+
+
+def _most_used(view: View, columns: Sequence[Typed]) -> int:
+    text = _grown(view.rows)
+    return max([text, *(_uses(each, text) for each in columns if each.kind is Kind.TEXT)])

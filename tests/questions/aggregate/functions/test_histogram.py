@@ -26,6 +26,7 @@ from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.sql import parse
 from sitr.questions.aggregate.stability import stability
 from sitr.questions.aggregate.view import View
+from sitr.session.plain import text as plain_text
 
 KEYS = {"ward": ["A", "B", "C", "D", "E"]}
 
@@ -166,3 +167,19 @@ def test_different_values_of_any_key(ask):
 def test_what_has_no_keys_cannot_be_counted(ask, of):
     with pytest.raises((QuestionError, ForbiddenConstruct), match="DISTINCT"):
         ask(f"SELECT COUNT(DISTINCT {of}) AS k FROM visits")
+
+
+def test_a_plan_grows_with_the_number_of_cells_and_not_with_its_square(ask):
+    sizes = []
+    for cells in (20, 80):
+        query = ask(f"SELECT HISTOGRAM(days, {list(range(cells + 1))}) AS h FROM visits")
+        assert len(query.measured[0]) == cells
+        sizes.append(len(plain_text(AggregateQuestion(query).plan(ZeroConcentratedDP(0.5)))))
+    assert sizes[1] < 5 * sizes[0]
+
+
+def test_bars_of_histograms_with_other_edges_are_other_measurements(ask):
+    query = ask("SELECT HISTOGRAM(days, [0, 2, 5]) AS a, HISTOGRAM(days, [0, 2, 6]) AS b FROM visits")
+    assert [len(terms) for terms in query.measured] == [2, 2]
+    same = ask("SELECT HISTOGRAM(days, [0, 2, 5]) AS a, HISTOGRAM(days, 0, 2, 5) AS b FROM visits")
+    assert [len(terms) for terms in same.measured] == [2]

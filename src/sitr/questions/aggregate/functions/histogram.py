@@ -70,12 +70,11 @@ class Histogram(Operators):
                 given=shown([edge.value for edge in edges]),
                 do="Write for example HISTOGRAM(age, [0, 18, 65, 120]).",
             )
-        cells = tuple(view.typed(cell) for cell in _cells(of, edges))
-        bars = tuple(Bar(of, cells, place) for place in range(len(cells)))
+        found = Histogram(of.expression, tuple(Literal(edge.value) for edge in edges))
+        bars = tuple(Bar(of, view.typed(cell), found.sql()) for cell in _cells(of, edges))
         names = [f"_{low.value}_{high.value}" for low, high in pairwise(edges)]
         shown_as = (BoundAggregate(Cell(bar.cell.expression), (bar,), whole=True, step=Fraction(1)) for bar in bars)
         parts = tuple(zip(names, shown_as, strict=True))
-        found = Histogram(of.expression, tuple(Literal(edge.value) for edge in edges))
         return BoundAggregate(found, bars, parts=parts)
 
 
