@@ -130,10 +130,11 @@ class Plan:
 
     def _added(self, price: ApproximateDP) -> bool:
         """Whether the promises, simply added up, keep the price: this needs no loss.      [DR14, Thm 3.16]"""
-        promises = [each.mechanism.promise() for each in self.measurements]
-        if not all(isinstance(promise, PureDP | ApproximateDP) for promise in promises):
+        every = [each.mechanism.promise() for each in self.measurements]
+        promises = [promise for promise in every if isinstance(promise, PureDP | ApproximateDP)]
+        if len(promises) < len(every):
             return False
-        epsilon = sum((exact(promise.epsilon) for promise in promises), Fraction(0))  # type: ignore[union-attr]
+        epsilon = sum((exact(promise.epsilon) for promise in promises), Fraction(0))
         delta = sum((exact(getattr(promise, "delta", 0.0)) for promise in promises), Fraction(0))
         return epsilon <= exact(price.epsilon) and delta <= exact(price.delta)
 
