@@ -288,7 +288,7 @@ def test_each_csv_file_of_a_join_is_read_from_its_own_lines(tmp_path: Path) -> N
     (tmp_path / "visits.csv").write_text("patient,ward\n" + "p1,A\np2,A\np3,B\n" * 2)
     (tmp_path / "patients.csv").write_text("sex,patient\nf,p1\nm,p2\nf,p3\n")
     (tmp_path / "wards.csv").write_text("beds,ward\n10,A\n20,B\n")
-    caps = {"unit": "patient", "max_groups": 2, "max_rows_per_group": 2, "accept_types": True}
+    caps: dict[str, Any] = {"unit": "patient", "max_groups": 2, "max_rows_per_group": 2, "accept_types": True}
     visits = sitr.protect(
         tmp_path / "visits.csv", public={"wards": tmp_path / "wards.csv"}, keys={"ward": ["A", "B"]}, **caps
     )

@@ -131,10 +131,12 @@ class Plan:
     def _added(self, price: ApproximateDP) -> bool:
         """Whether the promises, simply added up, keep the price: this needs no loss.      [DR14, Thm 3.16]"""
         every = [each.mechanism.promise() for each in self.measurements]
-        found = [promise for promise in every if isinstance(promise, PureDP | ApproximateDP)]
-        epsilon = sum((exact(promise.epsilon) for promise in found), Fraction(0))
-        delta = sum((exact(promise.delta) for promise in found if isinstance(promise, ApproximateDP)), Fraction(0))
-        return len(found) == len(every) and epsilon <= exact(price.epsilon) and delta <= exact(price.delta)
+        promises = [promise for promise in every if isinstance(promise, PureDP | ApproximateDP)]
+        if len(promises) < len(every):
+            return False
+        epsilon = sum((exact(promise.epsilon) for promise in promises), Fraction(0))
+        delta = sum((exact(getattr(promise, "delta", 0.0)) for promise in promises), Fraction(0))
+        return epsilon <= exact(price.epsilon) and delta <= exact(price.delta)
 
     def _approximate(self, price: ApproximateDP) -> ApproximateDP:
         """The least ε that is known at this δ: from the loss, or from the promises where these say more."""

@@ -14,6 +14,7 @@ from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentrat
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.noise.coins import TestCoins
 from sitr.questions.aggregate.bias import Amount, Why
+from sitr.questions.aggregate.bind import Cells
 from sitr.questions.aggregate.fit import fit
 from sitr.questions.aggregate.other import with_other
 from sitr.questions.aggregate.question import AggregateQuestion
@@ -35,7 +36,7 @@ def test_the_ends_of_an_interval_know_all_the_noise_of_the_row_of_other_keys(ask
     question = AggregateQuestion(query)
     plan = question.plan(PRICE)
     assert plan.other_draws > 1
-    nobody = {(f"k{i}",): (*[3] * len(query.terms), 3, 0, 0) for i in range(4)}
+    nobody: Cells = {(f"k{i}",): (*[3] * len(query.terms), 3, 0, 0) for i in range(4)}
     release = question.answer(plan, nobody, coins=TestCoins(3))
     for row in release.intervals().to_pylist():
         assert (row["a"], row["b"]) == (row["n_low"], row["n_high"])

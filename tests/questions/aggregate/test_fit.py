@@ -406,7 +406,9 @@ def test_a_faint_price_is_fitted_without_a_search(ask, epsilon, column):
     plan = fit(ask(f"SELECT ward, {column} AS n FROM visits GROUP BY ward"), ApproximateDP(epsilon, 1e-8))
     plan.check()
     assert plan.promise().covers(plan.price)
-    assert plan.promise().epsilon > 0.99 * epsilon
+    promise = plan.promise()
+    assert isinstance(promise, ApproximateDP)
+    assert promise.epsilon > 0.99 * epsilon
     assert plan._added(ApproximateDP(epsilon, 1e-8))
     assert not plan._added(ApproximateDP(epsilon, 0.9e-8))
     assert not plan._added(ApproximateDP(0.9 * epsilon, 1e-8))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, Protocol, Self, TypeVar, cast
+from typing import Any, Generic, Protocol, Self, TypeVar, cast
 
 from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Expression, Literal, Name
 from sitr.questions.aggregate.spelling import Value
@@ -148,4 +148,4 @@ def value_or_expression(value: object) -> Expression:
 
 def plain(value: object) -> Value:
     """A NumPy scalar as a plain Python value. Its type is checked later, where the column is known."""
-    return cast("Value", value.item() if type(value).__module__ == "numpy" else value)
+    return cast("Value", cast("Any", value).item() if type(value).__module__ == "numpy" else value)

@@ -99,4 +99,4 @@ def stages(price: Promise) -> tuple[Additive, Additive, Additive]:
 
 def _sum(first: Kept, second: Kept) -> Kept:
     assert type(first) is type(second)
-    return type(first).compose([first, second])  # type: ignore[list-item, return-value]
+    return type(first).compose([first, second])  # type: ignore[list-item]

@@ -65,7 +65,7 @@ def _moved(term: Quantity, bounds: Bounds) -> Quantity:
     if column is None or column.name not in bounds:
         return term
     assert isinstance(term, Term)
-    step = None if column.quantised in (None, _unknown(column)) else column.quantised.granularity  # type: ignore[union-attr]
+    step = None if column.quantised in (None, _unknown(column)) else column.quantised.granularity
     bare = replace(term, quantised=quantise(column.name, column.kind, bounds[column.name], step), centre=0)
     return centred(bare) if term.centre else bare
 

@@ -217,7 +217,7 @@ class Applied:
         return own or any(isinstance(part, Applied) and part._minds_null() for part in self.parts)
 
     def _shared(self, noise: Joint) -> Joint:
-        """An equal share of the probability of a miss for each leaf, and for each count that says whether one is NULL."""
+        """An equal share of the probability of a miss for each leaf, and for each count that decides a NULL."""
         leaves = tuple(self.leaves())
         counts = [found[0] for leaf in leaves if (found := existing(leaf, len(noise.noises)))]
         return noise.share(Fraction(1, len({*leaves, *(counts if self._minds_null() else ())})))
