@@ -159,7 +159,7 @@ Leaf: TypeAlias = Linear | Quotient | Placed
 
 
 def existing(leaf: Leaf, many: int) -> tuple[Linear, int] | None:
-    """What decides, among so many measured numbers, whether a leaf is NULL, and from what size on it is not.
+    """What decides, among this many measured numbers, whether a leaf is NULL, and from what size on it is not.
 
     A divisor may have either sign, and its size is 0. None if nothing decides it.
     """
