@@ -161,7 +161,7 @@ def question(
         else:
             asked = limits.divided(limits.asked(opened, sql), wanted.rows)
     except DescriptionError as error:  # a SUM without bounds
-        do = f"{error.do.removesuffix('.')} (here, or for all questions with sitr protect: --bounds COLUMN=LOW:HIGH)."
+        do = f"{error.do} Write --bounds COLUMN=LOW:HIGH here, or with sitr protect for all questions."
         better = DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt)
         raise better.among(error.others, instead=error.instead) from None
     return asked, wanted.paid(asked, price)
