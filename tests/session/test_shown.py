@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 import sitr
-from sitr.errors import InvalidParameter, QuestionError, UnknownName
+from sitr.errors import FileError, InvalidParameter, QuestionError, UnknownName
+from sitr.session.aggregate import AggregateAnswer
 from sitr.session.dataset import Dataset
 from sitr.session.quality import QualityAnswer
 from tests.session.conftest import KINDS
@@ -88,3 +89,14 @@ def test_an_answer_without_rows_is_empty(visits: Dataset, tmp_path: Path) -> Non
     )
     assert (len(answer), list(answer), answer["n"].tolist()) == (0, [], [])
     assert "1 row" not in repr(answer)
+
+
+def test_a_file_in_a_folder_that_is_not_there_is_refused_in_words(
+    everything: dict[str, object], tmp_path: Path
+) -> None:
+    answer = everything["answer"]
+    assert isinstance(answer, AggregateAnswer)
+    folder = tmp_path / "no" / "such"
+    for write, name in ((answer.certificate, "page.html"), (answer.label, "card.html"), (answer.plot, "chart.svg")):
+        with pytest.raises(FileError, match="its folder does not exist"):
+            write(folder / name)

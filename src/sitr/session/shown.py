@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast
 
 from sitr.dataset.publication import Publication, Published
-from sitr.errors import unknown_name
+from sitr.errors import FileError, unknown_name
 from sitr.language import Digits, Language, choice, speaking, spoken
 from sitr.language import digits as used
 from sitr.ledger.entry import Sealed
@@ -154,7 +154,13 @@ def chosen(lang: str | None, digits: str | None = None) -> Iterator[None]:
 def written(path: str | Path, content: str) -> Path:
     """The path, after writing this text to it."""
     target = Path(path)
-    target.write_text(content, encoding="utf-8")
+    try:
+        target.write_text(content, encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError):
+        raise FileError(
+            given=f"Cannot write {target}, because its folder does not exist or is not writable.",
+            do="Make the folder, or choose another path.",
+        ) from None
     return target
 
 
