@@ -761,7 +761,7 @@ class TestMatches:
 
     def test_patterns_that_are_slow_elsewhere(self, on: On) -> None:
         """A reader that tries all ways would take 2^10,000 steps."""
-        texts = ["a" * 10_000 + "b", "a" * 10_000]
+        texts = ["a" * 9_999 + "b", "a" * 10_000]
         found = on.column(on.say.matches("v", "^(a+)+$", whole=False), pa.array(texts))
         assert found == [False, True]
 

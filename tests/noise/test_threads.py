@@ -24,7 +24,7 @@ def meddling() -> Iterator[None]:
 
     def meddle() -> None:
         while not stop.is_set():
-            for bits in (2, 20, 53, 300):
+            for bits in (20, 53, 300):  # with 2 bits nothing may be known, and then there is an error instead of a draw
                 ctx.prec = bits
 
     thread = threading.Thread(target=meddle)

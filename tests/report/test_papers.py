@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -50,11 +50,17 @@ def test_no_view_of_the_loss_is_computed_twice_for_all_papers(
     assert any(delta == pytest.approx(1e-6) for delta in deltas)
 
 
+def _kinds(of: type) -> Iterator[type]:
+    for kind in of.__subclasses__():
+        yield kind
+        yield from _kinds(kind)
+
+
 def test_every_kind_of_plan_has_a_paper() -> None:
     """The quality of synthetic rows is measured with them, or is judged later: it is never previewed alone."""
     for module in walk_packages(questions.__path__, "sitr.questions."):
         import_module(module.name)
-    kinds = {f"{kind.__module__}.{kind.__name__}" for kind in Plan.__subclasses__()}
+    kinds = {f"{kind.__module__}.{kind.__name__}" for kind in _kinds(Plan)}
     never = f"{QualityPlan.__module__}.{QualityPlan.__name__}"
     assert {kind for kind in kinds if kind.startswith("sitr.")} - {never} == PLANNED.keys()
     assert all(callable(home.preview) for home in PLANNED.values())

@@ -778,7 +778,7 @@ def test_the_quality_is_of_the_rows_of_the_answer(open_budget: Callable[..., Bud
     made = asked.release(sitr.PureDP(1e6), quality=sitr.PureDP(1e6), rows=40)
     assert made.quality is not None
     measured = made.measure(sitr.PureDP(1e6), rows=made.table)
-    other = made.measure(sitr.PureDP(1e6), rows=made.draw(40))
+    other = made.measure(sitr.PureDP(1e6), rows=made.draw(41))
     found = [figure.found for figure in (*made.quality.released.single, *made.quality.released.pairs)]
     assert found == [figure.found for figure in (*measured.released.single, *measured.released.pairs)]
     assert found != [figure.found for figure in (*other.released.single, *other.released.pairs)]
