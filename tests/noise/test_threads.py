@@ -56,7 +56,7 @@ def test_draws_keep_their_law(misfit, alarm):
 
 
 @pytest.mark.usefixtures("meddling")
-@pytest.mark.parametrize("sigma", [2, 100])
+@pytest.mark.parametrize("sigma", [2, pytest.param(100, marks=pytest.mark.slow)])  # threads may wait for long
 def test_rounded_draws_keep_their_law(sigma, misfit, alarm):
     draws = rounded_law(sigma, Bits(4, 9)).many(2000, TestCoins(3))
     edges = range(-6 * sigma, 6 * sigma + 1)
