@@ -50,7 +50,7 @@ def test_no_view_of_the_loss_is_computed_twice_for_all_papers(
     assert any(delta == pytest.approx(1e-6) for delta in deltas)
 
 
-def _kinds(of: type) -> Iterator[type]:
+def _kinds(of: type[Plan]) -> Iterator[type[Plan]]:
     for kind in of.__subclasses__():
         yield kind
         yield from _kinds(kind)
