@@ -284,3 +284,26 @@ def test_bytes_that_are_no_text(sitr: Sitr, plan: Callable[[str], Path]) -> None
     path = plan(PLAN)
     path.write_bytes(b"\xff\xfe\x00")
     assert sitr("compare", path, "--delta", 1e-6).code == 2
+
+
+def test_noise(sitr: Sitr) -> None:
+    told = sitr("compare", "--noise", 0.5, "--delta", 1e-6, "--questions", "1,100", "--json").told()
+    by = {(each["questions"], each["noise"]): each["standard_deviation"] for each in told["noises"]}
+    assert by[1, "Laplace, pure"] < by[1, "Gaussian, by its loss"]
+    assert by[100, "Laplace, pure"] > by[100, "Gaussian, by its loss"]
+    shown = sitr("compare", "--noise", 2, "--delta", 1e-6, "--questions", "1").out
+    assert "textbook" not in shown  # only for ε < 1
+    assert "Gaussian, concentrated" in shown
+
+
+@pytest.mark.parametrize("questions", ["", "0", "1,x", "10000000"])
+def test_noise_needs_numbers_of_questions(sitr: Sitr, questions: str) -> None:
+    refused = sitr("compare", "--noise", 1, "--delta", 1e-6, "--questions", questions)
+    assert refused.code == 2
+    assert "--questions as whole numbers" in refused.err
+
+
+def test_noise_takes_no_schedule(sitr: Sitr, tmp_path: Path) -> None:
+    refused = sitr("compare", tmp_path / "schedule.yaml", "--noise", 1, "--delta", 1e-6)
+    assert refused.code == 2
+    assert "takes no schedule" in refused.err

@@ -91,3 +91,14 @@ def test_steps_are_shown_on_a_terminal_only(sitr: Sitr) -> None:
     assert "Making up a hospital" not in seen.out
     quiet = sitr("demo", "--rows", 500, "--json", environment={"FORCE_COLOR": "1"})
     assert quiet.err == ""
+
+
+def test_reconstruction(sitr: Sitr) -> None:
+    """Exact counts give everybody away, and the last line's promise does not let anybody find much."""
+    told = sitr("demo", "--reconstruction", "--json").told()
+    first, *_, last = told["trials"]
+    assert (first["sigma"], first["epsilon"], first["found"]) == (0.0, None, 1.0)
+    assert last["epsilon"] < 2
+    assert last["at_most"] < 0.6
+    assert last["found"] < 0.75  # five standard deviations above half of 100 bits
+    assert not Path("sitr-demo").exists()

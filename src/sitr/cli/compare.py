@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sitr.cli.noises import show_noises
 from sitr.cli.options import Json, Ledger, check_schedule
 from sitr.cli.papers import Plot, check_plot, draw
 from sitr.cli.terminal import say
@@ -27,6 +28,12 @@ def compare(
     error: Annotated[float, typer.Option(help="The largest width of the interval of optimal_mixed.")] = ERROR,
     ledger: Ledger = None,
     dataset: Annotated[str | None, typer.Option(help="The data set in the ledger.")] = None,
+    noise: Annotated[
+        float | None, typer.Option(metavar="ε", help="Compare Laplace and Gaussian noise at this ε and δ instead.")
+    ] = None,
+    questions: Annotated[
+        str, typer.Option(metavar="K,K,…", help="With --noise: how many counting questions are answered.")
+    ] = "1,10,100,1000",
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
@@ -35,8 +42,14 @@ def compare(
     A schedule must be fixed in advance. The table says which totals stay valid if parameters are chosen after earlier
     answers, as in a ledger. The chart takes a while.
 
+    With --noise, compares Laplace and Gaussian noise instead: how much each of several counts needs.
+
     Example: sitr compare schedule.yaml --delta 1e-6 --plot schedule.svg
     """
+    if noise is not None:
+        _refuse_beside_noise(schedule, ledger, dataset, plot)
+        show_noises(noise, delta, questions, as_json=as_json)
+        return
     check_schedule(schedule)
     from sitr.accounting.compare import compare as compared  # only now: much slower than to look for a file
     from sitr.report import comparison
@@ -78,3 +91,11 @@ def _releases(schedule: Path | None, ledger: Path | None, dataset: str | None) -
             do=f"Choose one, for example with --dataset {accounts[0]}.",
         )
     return recorded(kept.entries(dataset))
+
+
+def _refuse_beside_noise(*given: object) -> None:
+    if any(each is not None for each in given):
+        raise BadUsage(
+            given="--noise compares kinds of noise, not theorems, and takes no schedule, ledger or plot.",
+            do="Write for example sitr compare --noise 1 --delta 1e-6.",
+        )

@@ -1,0 +1,1 @@
+"""Distrust: claims are checked, and attacks are tried."""
