@@ -59,7 +59,7 @@ def test_the_exact_ways_could_not_do_with_less(levels: list[NoiseLevel]) -> None
 
 
 def test_order(levels: list[NoiseLevel]) -> None:
-    """The seed's comparison: better accounting needs less noise, and Gaussian noise wins where there are many counts."""
+    """Better accounting needs less noise, and Gaussian noise wins where there are many counts."""
     by = {level.calibration: level.deviation for level in levels}
     assert by[Calibration.GAUSSIAN] < by[Calibration.MOMENTS] < by.get(Calibration.TEXTBOOK, math.inf)
     assert by[Calibration.LAPLACE] <= by[Calibration.LAPLACE_PURE]
