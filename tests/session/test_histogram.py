@@ -404,3 +404,69 @@ def test_a_histogram_that_was_not_released_is_refused(budget: Budget, columns: A
         broken.append(replace(found, starts=None))
     for changed in broken:
         assert len(found.counts) == 0 or not changed.possible()
+
+
+# Synthetic rows
+
+
+def test_drawn_rows_follow_the_counts(tmp_path: Path) -> None:
+    rows = small(tmp_path).histogram("x", bins=2, bounds=(0, 2)).release(QUIET).draw(50_000, coins=TestCoins(1))
+    values = rows["x"].to_numpy(zero_copy_only=False)
+    shares = [np.mean(values < 1), np.mean(values >= 1), np.mean(np.isnan(values))]
+    for share, count in zip(shares, (1, 3, 1), strict=True):
+        assert abs(share - count / 5) < 5 * np.sqrt(count / 5 * (1 - count / 5) / 50_000)
+    inside = values[~np.isnan(values)]
+    assert 0 <= inside.min() < 0.01
+    assert 1.99 < inside.max() <= 2
+    assert abs(np.mean(inside[inside >= 1]) - 1.5) < 5 * np.sqrt(1 / 12 / 30_000)  # evenly within a cell
+
+
+def test_drawn_rows_have_the_types_of_the_columns(tmp_path: Path) -> None:
+    budget = small(tmp_path)
+    days = budget.histogram("d", every=Step.MONTH, bounds=(date(2024, 1, 1), date(2024, 2, 3))).release(QUIET)
+    drawn = days.draw(400, coins=TestCoins(2))["d"].to_pylist()
+    assert {day.month for day in drawn} == {1}
+    assert {day.day for day in drawn} == set(range(1, 32))
+    both = budget.histogram("w", "x", edges={"x": (0, 1, 2)}, outside={"x": Rule.DROP}, missing=Rule.CELL).release(
+        QUIET
+    )
+    pairs = {
+        (w, int(x)) for w, x in zip(*(both.draw(300, coins=TestCoins(3))[n].to_pylist() for n in "wx"), strict=True)
+    }
+    assert pairs == {("a", 0), ("b", 1)}
+    other = budget.histogram("w", outside=Rule.CELL).release(QUIET)
+    assert set(other.draw(300, coins=TestCoins(4))["w"].to_pylist()) == {"a", "b", None}
+
+
+def test_whole_numbers_are_drawn_from_whole_cells(visits: Dataset, tmp_path: Path) -> None:
+    budget = visits.budget(PureDP(1e8), ledger=tmp_path / "whole.db")
+    drawn = budget.histogram("days", edges={"days": (0, 3, 6)}).release(QUIET).draw(2_000, coins=TestCoins(5))["days"]
+    assert set(drawn.to_pylist()) == set(range(7))
+
+
+def test_drawing_is_free_and_says_whether_the_noise_was_private(budget: Budget) -> None:
+    answer = budget.histogram("cost", bins=4).release(PureDP(1.0))
+    left = budget.remaining()
+    assert answer.draw(10).num_rows == 10
+    assert answer.lattice(total=100).draw(0).num_rows == 0
+    assert budget.remaining() == left
+    assert answer.draw(1).schema.metadata[b"sitr"] == b'{"private": true}'
+    with pytest.raises(sitr.SitrError, match="rows"):
+        answer.draw(-1)
+
+
+def test_a_histogram_without_people_draws_from_all_cells(tmp_path: Path) -> None:
+    empty = small(tmp_path).where(sitr.column("x") > 100).histogram("x", bins=2, bounds=(0, 2)).release(QUIET)
+    values = empty.draw(300, coins=TestCoins(6))["x"].to_pylist()
+    assert {None if value is None else int(value) for value in values} >= {0, 1, None}
+
+
+def test_a_cell_that_is_known_to_be_empty_draws_nobody(tmp_path: Path) -> None:
+    """The paper's pipeline: a random-DP histogram, then rows."""
+    rows = pa.table({"x": [0.5] * 900 + [1.5] * 100})
+    data = sitr.protect(rows, name="t", unit=Row(), relation=Relation.REPLACE_ONE)
+    budget = data.budget(RandomDP(PureDP(1.0), 0.2), ledger=tmp_path / "random.db")
+    question = budget.histogram("x", bins=10, bounds=(0, 10), method=Sparse(), missing=Rule.DROP)
+    drawn = question.release(RandomDP(PureDP(1.0), 0.2)).draw(2_000, coins=TestCoins(7))["x"].to_numpy()
+    assert drawn.max() < 2
+    assert abs(np.mean(drawn < 1) - 0.9) < 0.05

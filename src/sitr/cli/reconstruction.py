@@ -49,8 +49,8 @@ def _shown(trials: Sequence[Trial]) -> Group:
     roles = (Role.TEXT, Role.TEXT, Role.NUMBER, Role.NUMBER)
     columns = tuple(Column(said(heading), role) for heading, role in zip(headings, roles, strict=True))
     before = said(
-        f"Each of {PEOPLE} invented people has one secret bit. An attacker sees {QUESTIONS} counts, each of the bits of "
-        "a random half of the people, and looks for the bits that explain them best, by linear programming."
+        f"Each of {PEOPLE} invented people has one secret bit. An attacker sees {QUESTIONS} counts, each of the bits "
+        "of a random half of the people, and looks for the bits that explain them best, by linear programming."
     )
     after = said(
         "Guessing finds 50%. Noise well below the square root of the number of people hides nobody, if there are "

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
@@ -18,6 +18,20 @@ from sitr.numbers import Interval, ball, exact, largest, square_root_upward, upp
 
 if TYPE_CHECKING:
     from sitr.loss.loss import Loss
+
+
+@dataclass(frozen=True, slots=True)
+class AsymptoticGroup:
+    """What the mean loss μ and the spread τ of a group approach, as published: (s²·τ²/2·(1 + o(1)), s·τ·(1 + o(1))).
+
+    It is no promise: how fast the factors approach 1 is not published, so no loss can be accounted with it. For a
+    promise to groups, use `ConcentratedDP.to_zero_concentrated().for_group(size)`.      [DR16, Thm 4.2]
+    """
+
+    mu: float
+    tau: float
+    size: int
+    basis: ClassVar = "asymptotic, as published"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +150,21 @@ class ConcentratedDP(Promise):
             )
         mu, tau = upward(exact(self.mu) * size**2), upward(exact(self.tau) * size)
         return ConcentratedDP(mu, tau, scales_to_groups=self.scales_to_groups)
+
+    def for_group_asymptotically(self, size: int, /) -> AsymptoticGroup:
+        """The leading terms for s people under any (τ²/2, τ)-concentrated mechanism, where s·τ is small: no promise.
+
+        >>> ConcentratedDP(0.005, 0.1).for_group_asymptotically(3)
+        AsymptoticGroup(mu=0.045..., tau=0.30..., size=3)
+        """
+        size = count(size, what="The size of a group")
+        if exact(self.mu) > exact(self.tau) ** 2 / 2 * Fraction(1_000_001, 1_000_000):
+            raise IncompatiblePromises(
+                given=f"The published bound for groups is about μ = τ²/2, and the μ of {self!r} is larger.",
+                do="Use to_zero_concentrated().for_group(size), which is a promise.",
+            )
+        tau = exact(self.tau) * size
+        return AsymptoticGroup(upward(tau**2 / 2), upward(tau), size)
 
     def covers(self, other: Promise, /) -> bool:
         match other:

@@ -6,12 +6,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from sitr.errors import QuestionError
+from sitr.noise.coins import Coins, system_coins
 from sitr.numbers import Number
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.histogram.counts import Estimate, Histogram
+from sitr.questions.histogram.draw import draw_rows
 from sitr.questions.histogram.isotonic import Form
 from sitr.questions.histogram.projection import Ties
 from sitr.questions.histogram.question import histogram_question
@@ -61,6 +64,15 @@ class HistogramAnswer(Answer):
     def isotonic(self, form: Form) -> HistogramAnswer:
         """The nearest counts, in Euclidean distance, that rise, fall or have one peak."""
         return replace(self, released=self.histogram.isotonic(form))
+
+    def draw(self, rows: int, *, coins: Coins | None = None) -> pa.Table:
+        """This many synthetic rows, drawn from the noisy counts: free, and as often as you like.
+
+        Each row falls into a cell with the probability of its count, and takes a value of that cell. Rows in a cell
+        without values of its own, such as "(no value)" or "(other)", are NULL in that column. For several columns and
+        good relations between them, use `Budget.synthesize` instead.
+        """
+        return self._stamped(draw_rows(self.histogram, rows, coins=coins if coins is not None else system_coins()))
 
 
 def requested(at: Desk, columns: tuple[str, ...], *, where: Expression | None, **said: Any) -> Request[HistogramAnswer]:

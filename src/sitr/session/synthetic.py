@@ -35,7 +35,7 @@ from sitr.questions.synthetic.quality import QualityQuestion, QualityStage
 from sitr.questions.synthetic.question import SyntheticQuestion
 from sitr.questions.synthetic.rules import rules
 from sitr.questions.synthetic.sheet import sheet
-from sitr.questions.synthetic.values import check, drawn_type
+from sitr.questions.values import check, drawn_type
 from sitr.report import synthetic as report
 from sitr.report.chart.synthetic import chart
 from sitr.report.page import html

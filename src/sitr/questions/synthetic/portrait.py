@@ -19,7 +19,7 @@ from sitr.questions.synthetic.marginals import Measured, Weights
 from sitr.questions.synthetic.mixture import Mixture, Progress, fit
 from sitr.questions.synthetic.plan import Method, SynthesisPlan
 from sitr.questions.synthetic.rules import broken
-from sitr.questions.synthetic.values import draw_values
+from sitr.questions.values import draw_values
 
 ROUNDS = 100
 """How many times rows that break a rule are drawn again."""

@@ -22,7 +22,7 @@ from sitr.questions.synthetic.plan import SynthesisPlan
 from sitr.questions.synthetic.portrait import Portrait
 from sitr.questions.synthetic.quality_plan import QualityPlan, quality_plan
 from sitr.questions.synthetic.sheet import Sheet
-from sitr.questions.synthetic.values import positions
+from sitr.questions.values import positions
 
 LEVELS = 8
 """The most groups of an ordered column in the noisy marginals that correlations are computed from."""

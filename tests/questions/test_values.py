@@ -14,7 +14,7 @@ from sitr.dataset.cells import Drawable
 from sitr.dataset.schema import Kind
 from sitr.errors import DescriptionError
 from sitr.noise.coins import TestCoins
-from sitr.questions.synthetic.values import check, draw_values, positions
+from sitr.questions.values import check, draw_values, positions
 from tests.oracles.axes import granular, keyed
 
 LETTERS = keyed("n", Kind.TEXT, keys=("x", "y", "z", "u", "v"), nulls=True)

@@ -14,7 +14,8 @@ from sitr.errors import DescriptionError
 from sitr.noise.coins import Coins
 from sitr.noise.uniform import uniform
 from sitr.questions.arrow import arrow_type
-from sitr.questions.synthetic.axes import Codes
+
+Codes = NDArray[np.int64]
 
 
 def draw_values(axis: Drawable, codes: Codes, *, coins: Coins, kind: pa.DataType | None = None) -> pa.Array:
