@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.concentrated import ConcentratedDP
+from sitr.flavors.concentrated import AsymptoticGroup, ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
@@ -176,3 +177,22 @@ def test_a_spread_whose_square_has_no_float_covers_little(tau):
 def test_impossible_parameters(parameters):
     with pytest.raises(InvalidPromise):
         ConcentratedDP(*parameters)
+
+
+# Groups, as published
+
+
+def test_leading_terms_for_groups_are_those_of_a_gaussian():
+    """Gaussian noise attains (s²·τ²/2, s·τ), so the published terms cannot be smaller; and they are not larger."""
+    published = ConcentratedDP(1.0, 0.25).for_group_asymptotically(4)
+    gaussian = ConcentratedDP(0.25**2 / 2, 0.25, scales_to_groups=True).for_group(4)
+    assert (published.mu, published.tau) == (gaussian.mu, gaussian.tau) == (0.5, 1.0)
+
+
+def test_an_asymptotic_bound_is_no_promise():
+    published = ConcentratedDP(0.005, 0.1).for_group_asymptotically(3)
+    assert isinstance(published, AsymptoticGroup)
+    assert not isinstance(published, Promise)
+    assert published.basis == "asymptotic, as published"
+    with pytest.raises(InvalidPromise):
+        ConcentratedDP(0.005, 0.1).for_group_asymptotically(0)

@@ -25,7 +25,7 @@ class AsymptoticGroup:
     """What the mean loss μ and the spread τ of a group approach, as published: (s²·τ²/2·(1 + o(1)), s·τ·(1 + o(1))).
 
     It is no promise: how fast the factors approach 1 is not published, so no loss can be accounted with it. For a
-    promise to groups, use `ConcentratedDP.to_zero_concentrated().for_group(size)`.      [DR16, Thm 4.2]
+    promise to groups, use `ConcentratedDP.to_zero_concentrated().for_group(size)`.      [DR16, Sec. 4]
     """
 
     mu: float
@@ -152,17 +152,13 @@ class ConcentratedDP(Promise):
         return ConcentratedDP(mu, tau, scales_to_groups=self.scales_to_groups)
 
     def for_group_asymptotically(self, size: int, /) -> AsymptoticGroup:
-        """The leading terms for s people under any (τ²/2, τ)-concentrated mechanism, where s·τ is small: no promise.
+        """The leading terms for s people, where s·τ is small: no promise. They need no μ, because the spread
+        alone bounds the mean by τ²/2.
 
         >>> ConcentratedDP(0.005, 0.1).for_group_asymptotically(3)
-        AsymptoticGroup(mu=0.045..., tau=0.30..., size=3)
+        AsymptoticGroup(mu=0.045, tau=0.3, size=3)
         """
         size = count(size, what="The size of a group")
-        if exact(self.mu) > exact(self.tau) ** 2 / 2 * Fraction(1_000_001, 1_000_000):
-            raise IncompatiblePromises(
-                given=f"The published bound for groups is about μ = τ²/2, and the μ of {self!r} is larger.",
-                do="Use to_zero_concentrated().for_group(size), which is a promise.",
-            )
         tau = exact(self.tau) * size
         return AsymptoticGroup(upward(tau**2 / 2), upward(tau), size)
 
