@@ -43,6 +43,7 @@ from sitr.mechanisms.quantile import Quantiles
 from sitr.mechanisms.random_noise import RandomNoise
 from sitr.mechanisms.response import Response, UnaryResponse
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
+from sitr.mechanisms.sample_and_aggregate import SampleAndAggregate
 from sitr.mechanisms.sampled_noise import SampledNoise
 from sitr.mechanisms.shared import SharedNoise
 from sitr.mechanisms.shuffled import Shuffled
@@ -558,6 +559,16 @@ MECHANISMS = {
         worst=smoothed,
         loss=Knows.BOUND,
         example=SmoothNoise.fitting(PureDP(1.0), sensitivity=LITTLE),
+    ),
+    "SampleAndAggregate": Case(
+        any=st.builds(
+            lambda price: SampleAndAggregate(float, 5, SmoothNoise.fitting(price, sensitivity=LITTLE), 0),
+            st.builds(PureDP, st.floats(0.5, 4))
+            | st.builds(ApproximateDP, st.floats(0.5, 4), st.sampled_from([1e-6, 0.1])),
+        ),
+        worst=lambda mechanism: smoothed(mechanism.aggregate),  # five people in five blocks
+        loss=Knows.BOUND,
+        example=SampleAndAggregate(float, 5, SmoothNoise.fitting(PureDP(1.0), sensitivity=LITTLE), 0),
     ),
     "ProposeTestRelease": Case(
         any=st.builds(

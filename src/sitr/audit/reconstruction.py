@@ -87,7 +87,7 @@ def reconstruct(groups: Bits, answers: NDArray[Any]) -> Bits:
 
 
 def most_found(loss: Loss) -> float:
-    """The largest share of uniform bits that anybody can guess right on average: (1 + δ(0))/2.      [WZ10, §2.4]
+    """The largest share of uniform bits that anybody can guess right on average: (1 + δ(0))/2.
 
     δ(0) is the total variation distance of the answers with one bit and with the other, which the loss bounds.
 

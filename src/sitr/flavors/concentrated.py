@@ -152,8 +152,7 @@ class ConcentratedDP(Promise):
         return ConcentratedDP(mu, tau, scales_to_groups=self.scales_to_groups)
 
     def for_group_asymptotically(self, size: int, /) -> AsymptoticGroup:
-        """The leading terms for s people, where s·τ is small: no promise. They need no μ, because the spread
-        alone bounds the mean by τ²/2.
+        """The leading terms for s people, where s·τ is small: no promise. The spread alone bounds the mean by τ²/2.
 
         >>> ConcentratedDP(0.005, 0.1).for_group_asymptotically(3)
         AsymptoticGroup(mu=0.045, tau=0.3, size=3)

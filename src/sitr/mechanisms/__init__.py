@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sitr.mechanisms.response import Response as Response
     from sitr.mechanisms.response import UnaryResponse as UnaryResponse
     from sitr.mechanisms.rounded_gaussian import RoundedGaussian as RoundedGaussian
+    from sitr.mechanisms.sample_and_aggregate import SampleAndAggregate as SampleAndAggregate
     from sitr.mechanisms.sampled_noise import SampledNoise as SampledNoise
     from sitr.mechanisms.shared import SharedNoise as SharedNoise
     from sitr.mechanisms.shuffled import Shuffled as Shuffled
@@ -64,6 +65,7 @@ __getattr__, __dir__, __all__ = lazily(
         "Repeated": "composed",
         "Response": "response",
         "RoundedGaussian": "rounded_gaussian",
+        "SampleAndAggregate": "sample_and_aggregate",
         "SampledNoise": "sampled_noise",
         "SharedNoise": "shared",
         "Shuffled": "shuffled",

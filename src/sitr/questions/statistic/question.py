@@ -19,6 +19,7 @@ from sitr.flavors.random import RandomDP
 from sitr.mechanisms.composed import Composed
 from sitr.mechanisms.mechanism import Mechanism
 from sitr.mechanisms.random_noise import RandomNoise
+from sitr.mechanisms.sample_and_aggregate import SampleAndAggregate
 from sitr.mechanisms.smooth import SmoothNoise
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
@@ -67,7 +68,11 @@ class StatisticPlan(Plan):
     def infinite_mass(self) -> float:
         """All of δ, unless the mechanism is known to spend it on losses that are finite but larger than ε."""
         parts = (each.mechanism for each in self.measurements)
-        masses = (_delta(part.promise()) for part in parts if not isinstance(part, SmoothNoise | RandomNoise))
+        masses = (
+            _delta(part.promise())
+            for part in parts
+            if not isinstance(part, SmoothNoise | RandomNoise | SampleAndAggregate)
+        )
         return upward(min(Fraction(1), sum(masses, Fraction(0))))
 
 
@@ -206,7 +211,9 @@ def check_size(question: StatisticQuestion, size: int) -> None:
                 given=f"{part!r}, which is fitted to {fitted}",
                 do=f"Make its rule with size={size}.",
             )
-        if isinstance(rule := part.sensitivity, Smooth | Proposed):
+        if isinstance(part, SampleAndAggregate):
+            part.check(size)
+        elif isinstance(rule := part.sensitivity, Smooth | Proposed):
             rule.check(size)
 
 
