@@ -29,6 +29,7 @@ from sitr.errors import (
 from sitr.flavors.random import Basis
 from sitr.ledger.sql import SqlLedger
 from sitr.mechanisms.proposed import ProposeTestRelease
+from sitr.mechanisms.sample_and_aggregate import SampleAndAggregate
 from sitr.mechanisms.smooth import SmoothNoise
 from sitr.noise.coins import Coins, TestCoins
 from sitr.sensitivity import median, propose_test_release, smooth, trimmed_mean
@@ -339,3 +340,24 @@ def test_a_value_that_cannot_be_stored_is_not_lost(open_budget: Callable[..., Bu
     assert answer.value == {"no": "number"}
     with pytest.raises(QuestionError, match="other than a number"):
         _ = answer.table
+
+
+def test_any_function_of_the_values(tmp_path: Path) -> None:
+    """Sample and aggregate through the door: charged what the median promises, and refused with too few people."""
+    rows = pa.table({"x": np.random.default_rng(8).normal(50, 5, 4_000).clip(0, 100)})
+    data = sitr.protect(rows, name="t", unit=sitr.Row(), relation=sitr.Relation.REPLACE_ONE)
+    budget = data.budget(sitr.PureDP(20.0), ledger=tmp_path / "any.db")
+
+    def skewness(block: Any) -> float:
+        return float(50 + 10 * np.mean(((block - block.mean()) / block.std()) ** 3))
+
+    price = sitr.PureDP(10.0)
+    wanted = SampleAndAggregate.fitting(price, function=skewness, blocks=200, bounds=(0, 100), granularity=0.01)
+    answer = budget.release(wanted, column="x")
+    assert answer.promise == price == budget.entries()[0].price
+    assert abs(answer.value - 50) < 5
+    assert "skewness" in budget.entries()[0].question
+    many = SampleAndAggregate.fitting(price, function=skewness, blocks=5_000, bounds=(0, 100))
+    with pytest.raises(QuestionError, match="at least one person for each of 5000 blocks"):
+        budget.release(many, column="x")
+    assert len(budget.entries()) == 1
