@@ -337,5 +337,9 @@ class WiderThanAsked(UserWarning):
     """A proved interval that is wider than requested: a warning, because it is still valid."""
 
 
+class LargeDelta(UserWarning):
+    """A δ that is not well below 1 divided by the number of people, so that some of them may be exposed outright."""
+
+
 class NotPrivate(UserWarning):
     """Answers that protect nobody: their noise comes from test coins, and anyone who knows the seed can subtract it."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+
+from sitr.errors import LargeDelta
 
 Sitr = Callable[..., Any]
 
@@ -71,3 +74,11 @@ def test_bad_input(sitr: Sitr, words: tuple[str, ...], error: str) -> None:
 
 def test_an_error_names_the_languages(sitr: Sitr) -> None:
     assert "en, ar" in sitr("explain", "zcdp(0.5)", "--lang", "fr").err
+
+
+def test_delta_and_the_number_of_people(sitr: Sitr) -> None:
+    with pytest.warns(LargeDelta, match="exposes 4 of them outright"):
+        assert sitr("explain", "approximate(1, 1e-4)", "--people", 40_000).code == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sitr("explain", "approximate(1, 1e-9)", "--people", 40_000).code == 0

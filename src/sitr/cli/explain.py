@@ -16,12 +16,16 @@ Written = Annotated[
 
 def explain(
     promise: Written,
+    people: Annotated[
+        int | None, typer.Option(min=1, help="How many people are in the data, if public: is δ small enough for them?")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Explain what a promise means for one person.
 
     Example: sitr explain 'zcdp(0.5)' --lang ar
     """
+    from sitr.flavors.exposure import warn_of_delta
     from sitr.flavors.notation import parse, write
     from sitr.language import Digits, Language, speaking, spoken
     from sitr.report import explain as explained
@@ -30,6 +34,8 @@ def explain(
 
     language = spoken()
     read = parse(promise)
+    if people is not None:
+        warn_of_delta(read, people=people)
     with speaking(language, Digits.LATIN if as_json else None):
         explanation = explained.explain(read, language=language)
     if as_json:

@@ -15,6 +15,7 @@ from sitr.dataset.description import Description, load, save
 from sitr.dataset.publication import Publication, Published
 from sitr.dataset.schema import Bound, Kind, Table, describe
 from sitr.errors import DescriptionError, no_source
+from sitr.flavors.exposure import warn_of_delta
 from sitr.flavors.price import Amounts, Price, price_of
 from sitr.flavors.pure import PureDP
 from sitr.ledger.lazy import LazyLedger
@@ -115,7 +116,10 @@ class Dataset(Shown):
                 do="Give --budget 'zcdp(0.5)' --ledger sitr.db with each question or to sitr protect "
                 '(in Python: budget(rho=0.5, ledger="sitr.db")).',
             )
-        return self._budget(opened(self.table, whole, ledger), keep=keep)
+        budget = self._budget(opened(self.table, whole, ledger), keep=keep)
+        if self.table.relation is Relation.REPLACE_ONE and isinstance(self.table.unit, Row):  # their number is public
+            warn_of_delta(whole, people=max(1, budget._at.backend.size()))
+        return budget
 
     def dummy(self, rows: int = 1_000, *, seed: int = 0) -> Dummy[Budget]:
         """Invented rows with the public columns, types, keys and bounds; see `Budget.dummy`. Reads no rows."""

@@ -1,0 +1,39 @@
+"""What a δ allows among many people: to expose some of them outright."""
+
+from __future__ import annotations
+
+import warnings
+from fractions import Fraction
+
+from sitr.errors import LargeDelta
+from sitr.flavors.promise import Promise
+from sitr.flavors.random import RandomDP
+from sitr.numbers import exact, natural, upward
+
+FEW = Fraction(1, 10)
+"""A δ that lets a mechanism expose this many people on average, or more, is not well below 1/N."""
+
+
+def exposed(promise: Promise, *, people: int) -> float:
+    """How many of N people a mechanism that keeps the promise may expose outright, on average: N·δ, rounded up.
+
+    Publish each person's data with probability δ, and nothing else: this keeps (0, δ).      [DR14, Sec. 2.3]
+
+    >>> from sitr.flavors.approximate import ApproximateDP
+    >>> exposed(ApproximateDP(1.0, 1e-4), people=40_000)
+    4.0
+    """
+    inner = promise.inner if isinstance(promise, RandomDP) else promise
+    return upward(exact(getattr(inner, "delta", 0.0)) * natural(people, name="people", of="A promise"))
+
+
+def warn_of_delta(promise: Promise, *, people: int, stacklevel: int = 2) -> None:
+    """Warn if δ is not well below 1/N. The number of people must be public or released."""
+    many = exposed(promise, people=people)
+    if many >= FEW:
+        warnings.warn(
+            f"Its δ is not well below 1 in {people:,}, the number of people: a mechanism that exposes {many:.2g} of "
+            f"them outright, on average, would keep it. Choose a δ of {float(FEW / people):.1g} or less.",
+            LargeDelta,
+            stacklevel=stacklevel + 1,
+        )
