@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sitr.namespace import lazily
 
 if TYPE_CHECKING:
+    from sitr.sensitivity.bahadur import estimated_dilation as estimated_dilation
     from sitr.sensitivity.newcomer import random as random
     from sitr.sensitivity.pairs import Pairs as Pairs
     from sitr.sensitivity.proposed import propose_test_release as propose_test_release
@@ -24,6 +25,7 @@ __getattr__, __dir__, __all__ = lazily(
     __name__,
     {
         "Pairs": "pairs",
+        "estimated_dilation": "bahadur",
         "interquartile_range": "spread",
         "mean": "ranks",
         "median": "ranks",
