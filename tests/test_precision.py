@@ -116,7 +116,7 @@ def test_an_error_of_a_disturbed_computation_is_none():
     def wrong() -> int:
         raise ValueError
 
-    with pytest.raises(ValueError, match="^$"):
+    with pytest.raises(ValueError, match=r"^$"):
         undisturbed(100, wrong)
 
 

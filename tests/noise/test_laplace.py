@@ -41,6 +41,7 @@ def edges(scale) -> list[int]:
     return list(range(-reach, reach + 1, max(1, reach // 200)))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("scale", [*SCALES, 10, 15.99, 16.01, 100, 1000, 4095.5, 4097])
 def test_draws_follow_their_law(scale, misfit, alarm):
     draws = discrete_laplace(scale=scale, size=DRAWS, coins=TestCoins(1))
@@ -50,6 +51,7 @@ def test_draws_follow_their_law(scale, misfit, alarm):
     assert misfit(single, cumulative(scale), edges(scale)) > alarm
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("scale", [10**6, 1234567.890123, 2**40, 2**52, 2**60, 10**30])
 def test_draws_at_large_scales_follow_their_law(scale, misfit, alarm):
     draws = discrete_laplace(scale=scale, size=DRAWS // 10, coins=TestCoins(2))
@@ -67,6 +69,7 @@ def digits_are_uniform(draws, scale, misfit, alarm) -> None:
         assert misfit((draws >> place & 63).astype(int), lambda y: (y + 1) / 64, range(63)) > alarm
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("scale", [Fraction(1, 2), 10, Fraction(1000, 3), 10**6])
 def test_short_words_follow_the_law(scale, short, misfit, alarm):
     """Ties in the highest digits, in all others, and with the sign."""

@@ -75,6 +75,7 @@ CASES = {
 each_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 
 
+@pytest.mark.sampled(4)
 @each_case
 def test_every_histogram_is_told_in_text_json_table_and_page(case: Any) -> None:
     found = made(*case)

@@ -232,6 +232,7 @@ def tossed(epsilon: float) -> tuple[tuple[float, float], ...]:
     return tuple((e, max(0.0, (math.exp(epsilon) - math.exp(e)) / (1 + math.exp(epsilon)))) for e in steps)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "points",
     [*map(tossed, (0.01, 0.1, 1.0, 5.0)), *map(profile, (0.1, 0.5, 1.0, 2.0))],
@@ -254,6 +255,7 @@ def test_the_curve_of_one_point_is_the_known_one() -> None:
     assert end == (1.0, 1.0)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "loss",
     [
