@@ -24,13 +24,13 @@ from sitr.namespace import Later
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
 from sitr.numbers import Number
+from sitr.questions.aggregate.key_domains import Keys, with_keys
 from sitr.report import summary
 from sitr.report.figures import visible
 from sitr.report.paper import Paper
 from sitr.report.words.words import in_words
 from sitr.session.budget import Budget, allowed, opened, reopened
 from sitr.session.desk import Desk, account_name, keeping
-from sitr.session.key_domains import Keys, with_keys
 from sitr.session.shown import Shown
 from sitr.session.terms import (
     check_overwrite,
