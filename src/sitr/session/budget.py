@@ -49,7 +49,7 @@ from sitr.report.words.words import in_words
 from sitr.session.aggregate import AggregateAnswer, AggregateRequest, aggregate_from
 from sitr.session.desk import Desk, account_name
 from sitr.session.request import Request
-from sitr.session.shown import Shown
+from sitr.session.shown import Displayed
 
 if TYPE_CHECKING:
     from sitr.questions.histogram.methods import Method as How
@@ -84,7 +84,7 @@ else:  # each kind of question loads what it needs when it is asked
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Budget(Shown):
+class Budget(Displayed):
     """The budget of one data set, recorded in a ledger, with all ways to ask questions.
 
     SQL text and calls make the same questions: `budget.sql("SELECT COUNT(*) AS n FROM visits")` and

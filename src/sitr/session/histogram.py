@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sitr.errors import QuestionError
 from sitr.numbers import Number
 from sitr.questions.aggregate.expressions.expression import Expression
-from sitr.questions.histogram.counts import Estimate, Histogram
+from sitr.questions.histogram.counts import Histogram, RangeEstimate
 from sitr.questions.histogram.isotonic import Form
 from sitr.questions.histogram.projection import Ties
 from sitr.questions.histogram.question import histogram_question
@@ -35,7 +35,7 @@ class HistogramAnswer(Answer):
         """The count of each cell, the last column varying fastest."""
         return self.histogram.counts
 
-    def over(self, first: int, last: int, *, confidence: Number = 0.95) -> Estimate:
+    def over(self, first: int, last: int, *, confidence: Number = 0.95) -> RangeEstimate:
         """The sum of the cells from `first` to `last`, both included, with its interval."""
         size = len(self.counts)
         if not 0 <= first <= last < size:

@@ -104,7 +104,7 @@ def test_a_comparison_is_in_arabic(name: str) -> None:
 
 def test_an_account_is_in_arabic() -> None:
     loss = Loss.of(GaussianLaw(1.0), 3)
-    found = account.Account.at_delta(loss, 1e-6)
+    found = account.AccountedLoss.at_delta(loss, 1e-6)
     assert "بين" in found.headline(ARABIC)
     facts = account.schedule_rows(PLANS["pure"], found, words=ARABIC)
     text = terminal.as_text(account.render(found.headline(ARABIC), facts, words=ARABIC))
