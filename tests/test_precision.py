@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
+from pathlib import Path
 
 import pytest
 from flint import arb, ctx
 
+import sitr
 from sitr.errors import InvalidUse
 from sitr.precision import nearest, precision, sharp, undisturbed, working_bits
 
@@ -137,6 +140,13 @@ def test_the_midpoint_of_a_wide_ball_is_no_number(bits):
         nearest(wide)
     with pytest.raises(InvalidUse):
         nearest(arb(float("nan")))
+
+
+def test_only_one_file_touches_the_precision():
+    root = Path(sitr.__file__).parent
+    touching = re.compile(r"^\s*(from flint import [^\n]*\bctx\b|import flint\b)", re.MULTILINE)
+    found = [path.relative_to(root).as_posix() for path in root.rglob("*.py") if touching.search(path.read_text())]
+    assert found == ["precision.py"]
 
 
 def test_numbers_near_zero():
