@@ -142,6 +142,7 @@ def test_rows_are_counted_where_they_belong(name: str, wanted: DeclaredCells, ou
     assert open_source(ROWS[name], types={}).read(Tally.of(described, Grid((cells,))), salt=1) == dict(expected)
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("outside", [Rule.CLAMP, Rule.CELL, Rule.DROP])
 @pytest.mark.parametrize("bits", [8, 16, 32, 64])
 @pytest.mark.parametrize("signed", [True, False])

@@ -980,7 +980,13 @@ BROKEN: list[tuple[DuckDBDialect, Callable[[On], None]]] = [
 ]
 
 
-@pytest.mark.parametrize(("twin", "check"), BROKEN, ids=[type(twin).__name__ for twin, _ in BROKEN])
+@pytest.mark.parametrize(
+    ("twin", "check"),
+    [
+        pytest.param(twin, check, id=type(twin).__name__, marks=[pytest.mark.slow] * isinstance(twin, SearchesAnEnum))
+        for twin, check in BROKEN  # how long a twin takes is measured again until the machine is quiet
+    ],
+)
 def test_a_broken_twin_is_caught(twin: DuckDBDialect, check: Callable[[On], None]) -> None:
     check(On(DUCKDB, on_duckdb))
     with pytest.raises(

@@ -544,6 +544,7 @@ def test_covering_both_ways_means_equal(flavor):
     assert both_ways == [(a, a) for a in meant]
 
 
+@pytest.mark.sampled(5)
 @every_flavor
 def test_the_witness_keeps_whatever_is_covered(flavor, keeps):
     for promise, other in product(flavor.few, ALL):

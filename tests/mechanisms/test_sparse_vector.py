@@ -73,6 +73,7 @@ def law(values, mechanism, threshold=0):
 # The promise
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("epsilon", "answers", "monotone", "length"),
     [(1, 1, False, 2), (4, 1, False, 3), (4, 2, False, 3), (1, 1, True, 2), (4, 2, True, 3)],

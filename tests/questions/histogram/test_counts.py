@@ -195,6 +195,7 @@ def test_of_a_stretch_that_is_cut_anything_may_be_meant() -> None:
 # Every end
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("relation", Relation)
 @pytest.mark.parametrize("price", [PureDP(1.0), ZeroConcentratedDP(0.1), ApproximateDP(1.0, 1e-6)], ids=str)
 @pytest.mark.parametrize("method", [Flat(), Tree(), Tree(2), Buckets(), Bins((1, 6))], ids=str)

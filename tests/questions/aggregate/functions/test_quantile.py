@@ -140,6 +140,7 @@ SQL = (
 )
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("price", PRICES)
 @pytest.mark.parametrize("relation", Relation)
 @pytest.mark.parametrize("groups", [1, 2, 25])
