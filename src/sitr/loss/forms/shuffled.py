@@ -176,7 +176,7 @@ def _clones(epsilon: float, people: int, moved: int) -> _Clones:
         masses=np.array([nearest(mass) for mass in masses]),
         outside=upper(outside),
         middle=middle,
-        beyond=np.array([nearest(mass) for mass in beyond]),
+        beyond=np.array([nearest(mass, zero=150) for mass in beyond]),
     )
 
 
