@@ -25,23 +25,9 @@ from sitr.backends.backend import Backend
 from sitr.backends.csv import CsvFile
 from sitr.backends.duckdb import DuckDB
 from sitr.backends.duckdb_dialect import DuckDBDialect
-from sitr.backends.reading import (
-    CellNumber,
-    EachPerson,
-    EachRow,
-    FewGroups,
-    FewInTotal,
-    FewRows,
-    Flag,
-    Granules,
-    Key,
-    Listing,
-    Reading,
-    Rows,
-    Totals,
-    tree,
-)
+from sitr.backends.reading import FewGroups, FewInTotal, FewRows, Listing, Reading, Rows, Totals, tree
 from sitr.backends.sources import ArrowRows, ParquetFile, Source
+from sitr.backends.values import CellNumber, EachPerson, EachRow, Flag, Granules, Key
 from sitr.dataset.cells import Categories, Even, Grid, Rule
 from sitr.dataset.csv_format import CsvFormat
 from sitr.dataset.schema import Column, Kind, Quantised, Table, describe

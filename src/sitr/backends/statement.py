@@ -15,24 +15,19 @@ from sitr.backends import relations
 from sitr.backends.cell_numbers import cell_number
 from sitr.backends.dialect import Dialect
 from sitr.backends.expressions import Expressions
-from sitr.backends.reading import (
+from sitr.backends.reading import FewGroups, FewRows, Listing, Rows, Totals, Tree
+from sitr.backends.values import (
     CellNumber,
     Cut,
     Different,
     Double,
     EachPerson,
     EachRow,
-    FewGroups,
-    FewRows,
     Flag,
     Granules,
     Key,
-    Listing,
     PersonTotal,
-    Rows,
     Tallied,
-    Totals,
-    Tree,
     Value,
 )
 from sitr.dataset.schema import MOST_STEPS, Kind
