@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 from scipy.stats import binomtest
 
 from sitr.noise.coins import TestCoins
@@ -20,6 +20,7 @@ from sitr.noise.laplace import (
     laplace_law,
 )
 from sitr.numbers import Number
+from sitr.precision import precision
 
 DRAWS = 500_000
 SCALES = [0.2, Fraction(1, 3), 1, 7.5]
@@ -161,7 +162,7 @@ def test_equal_numbers_that_mean_different_scales_are_kept_apart():
 def test_draws_are_64_bit_integers_exactly_where_these_are_wide_enough():
     """P(|Y| > 2^62) against 2^{−1000} on both sides of the border."""
     for scale, dtype in [(2**52, np.int64), (2**62 // 694, np.int64), (2**62 // 693, np.object_), (2**60, np.object_)]:
-        with ctx.workprec(128):
+        with precision(128):
             never = 2 * discrete_laplace_tail(2**62 + 1, scale=scale) < arb(2) ** -1000
         assert discrete_laplace(scale=scale, size=1).dtype == dtype
         assert never is (dtype is np.int64)
@@ -233,7 +234,7 @@ def test_the_width_is_the_least(scale, confidence):
     """P(|Y| ≤ w) ≥ c > P(|Y| ≤ w − 1), through the tail."""
     width = discrete_laplace_width(scale=scale, confidence=confidence)
     rest = 1 - Fraction(str(confidence))
-    with ctx.workprec(300):
+    with precision(300):
         allowed = arb(fmpq(rest.numerator, rest.denominator)) / 2
         assert discrete_laplace_tail(width + 1, scale=scale) <= allowed
         assert width == 0 or discrete_laplace_tail(width, scale=scale) > allowed
