@@ -5,7 +5,8 @@ A short way is easy to follow. Two counts measure it, both along one question ab
 - `files`: files in the order in which they are first entered; how often does the next file lie in another folder?
 - `functions`: the same for functions, by first call. Comprehensions and lambdas are parts of the function around them.
 
-`numbers.py`, `errors.py`, `language.py` and `namespace.py` lie in no folder and are not counted: many folders use them.
+`numbers.py`, `precision.py`, `errors.py`, `language.py` and `namespace.py` lie in no folder and are not counted: many
+folders use them.
 
     python -m benchmarks.trace [--list]
 """

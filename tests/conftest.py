@@ -45,6 +45,21 @@ def pytest_sessionfinish() -> None:
     gc.unfreeze()  # libraries complain about what is left when Python ends
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of the cases of a test that is `sampled`, all but a few are slow: those from the first to the last, evenly."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sampled"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for group in cases.values():
+        number: int = next(group[0].iter_markers("sampled")).args[0]
+        chosen = {round(place * (len(group) - 1) / max(1, number - 1)) for place in range(number)}
+        for place, item in enumerate(group):
+            if place not in chosen:
+                item.add_marker("slow")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def commands_are_built_once() -> Iterator[None]:
     """Typer's runner builds all commands at every call, and that takes longer than most calls."""

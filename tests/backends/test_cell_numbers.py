@@ -36,7 +36,7 @@ from sitr.dataset.cells import (
     nowhere,
     size,
 )
-from sitr.dataset.domain import Wanted, axis
+from sitr.dataset.domain import DeclaredCells, axis
 from sitr.dataset.schema import Column, Kind, Table, describe
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
@@ -110,19 +110,19 @@ ROWS = {
 }
 FROM, TO = date(2023, 12, 15), date(2024, 2, 29)
 CASES = [
-    *(("x", Wanted(bins=bins, bounds=(0, 1))) for bins in (1, 3, 10, 100)),
-    ("x", Wanted(edges=(0, 0.29, 0.3, 0.57, 1))),
-    *((name, Wanted(bins=bins, bounds=(0, 120))) for name in "iu" for bins in (7, 20, 500)),
-    *(("n", Wanted(bins=bins, bounds=(-2_000_000_000, 2_000_000_000))) for bins in (5, 7, 1000)),
-    ("i", Wanted(bins=7, bounds=(0.5, 119.5))),
-    ("i", Wanted(edges=(-10, 0, 6, 121))),
-    *((name, Wanted(every=step, bounds=(FROM, TO))) for name in "dm" for step in Step),
-    ("d", Wanted(every=Step.YEAR, bounds=(date.min, date.max))),
-    ("w", Wanted(keys=["a", "b's", ""])),
-    ("w", Wanted(keys=['q"', None])),
-    ("b", Wanted(keys=[False, True])),
-    ("i", Wanted(keys=[5, -1, 2**62])),
-    ("d", Wanted(keys=[FROM])),
+    *(("x", DeclaredCells(bins=bins, bounds=(0, 1))) for bins in (1, 3, 10, 100)),
+    ("x", DeclaredCells(edges=(0, 0.29, 0.3, 0.57, 1))),
+    *((name, DeclaredCells(bins=bins, bounds=(0, 120))) for name in "iu" for bins in (7, 20, 500)),
+    *(("n", DeclaredCells(bins=bins, bounds=(-2_000_000_000, 2_000_000_000))) for bins in (5, 7, 1000)),
+    ("i", DeclaredCells(bins=7, bounds=(0.5, 119.5))),
+    ("i", DeclaredCells(edges=(-10, 0, 6, 121))),
+    *((name, DeclaredCells(every=step, bounds=(FROM, TO))) for name in "dm" for step in Step),
+    ("d", DeclaredCells(every=Step.YEAR, bounds=(date.min, date.max))),
+    ("w", DeclaredCells(keys=["a", "b's", ""])),
+    ("w", DeclaredCells(keys=['q"', None])),
+    ("b", DeclaredCells(keys=[False, True])),
+    ("i", DeclaredCells(keys=[5, -1, 2**62])),
+    ("d", DeclaredCells(keys=[FROM])),
 ]
 
 
@@ -131,10 +131,10 @@ CASES = [
     [(Rule.CLAMP, Rule.CELL), (Rule.CELL, Rule.DROP), (Rule.DROP, Rule.CELL), (Rule.MISSING, Rule.CELL)],
 )
 @pytest.mark.parametrize(("name", "wanted"), CASES, ids=str)
-def test_rows_are_counted_where_they_belong(name: str, wanted: Wanted, outside: Rule, missing: Rule) -> None:
+def test_rows_are_counted_where_they_belong(name: str, wanted: DeclaredCells, outside: Rule, missing: Rule) -> None:
     outside = Rule.CELL if wanted.keys is not None and outside is Rule.CLAMP else outside  # no category is nearest
     described = table_of(ROWS[name])
-    said = Wanted(wanted.bins, wanted.bounds, wanted.edges, wanted.keys, wanted.every, outside, missing)
+    said = DeclaredCells(wanted.bins, wanted.bounds, wanted.edges, wanted.keys, wanted.every, outside, missing)
     cells = axis(described.columns[0], said)
     assert cells is not None
     places = [by_hand(cells, value) for value in ROWS[name]["v"].to_pylist()]
@@ -142,6 +142,7 @@ def test_rows_are_counted_where_they_belong(name: str, wanted: Wanted, outside: 
     assert open_source(ROWS[name], types={}).read(Tally.of(described, Grid((cells,))), salt=1) == dict(expected)
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("outside", [Rule.CLAMP, Rule.CELL, Rule.DROP])
 @pytest.mark.parametrize("bits", [8, 16, 32, 64])
 @pytest.mark.parametrize("signed", [True, False])

@@ -13,7 +13,7 @@ from sitr.backends.confirmation import confirming
 from sitr.backends.csv import CsvFile
 from sitr.backends.duckdb import open_source
 from sitr.backends.engine import connection
-from sitr.dataset.csv_format import CsvFormat, Written
+from sitr.dataset.csv_format import CsvFormat, DeclaredFormat
 from sitr.dataset.description import load
 from sitr.dataset.schema import Kind
 from sitr.errors import DescriptionError, SourceError
@@ -29,14 +29,14 @@ def csv(folder: Path, text: str) -> Path:
 
 
 def settled(path: Path, **options: Any) -> CsvFile:
-    source = open_source(path, types=options.pop("types", {}), written=cast("Written", options)).source
+    source = open_source(path, types=options.pop("types", {}), written=cast("DeclaredFormat", options)).source
     assert isinstance(source, CsvFile)
     return source
 
 
 def numbers(path: Path, column: str, **options: Any) -> list[float]:
     """The column, with 0 for missing values."""
-    backend = open_source(path, types=options.pop("types", {}), written=cast("Written", options))
+    backend = open_source(path, types=options.pop("types", {}), written=cast("DeclaredFormat", options))
     return [float(value) for value in backend.read(Numbers(column, 0.0), salt=0)]
 
 
@@ -187,7 +187,7 @@ DATES = "id,day\n1,01/02/2024\n2,03/04/2024\n"
 
 @pytest.mark.parametrize("last", ["3,05/06/2024", "3,25/06/2024", "3,06/25/2024", "3,2024-06-25", "3,soon", "3,"])
 def test_no_row_decides_a_declared_date_format(tmp_path: Path, last: str) -> None:
-    types, written = {"id": "integer", "day": "date"}, Written(date_format="%d/%m/%Y")
+    types, written = {"id": "integer", "day": "date"}, DeclaredFormat(date_format="%d/%m/%Y")
     path = csv(tmp_path, f"{DATES}{last}\n")
     data = sitr.protect(path, unit=sitr.Row(), types=types, **written)
     assert data._format() == CsvFormat(date_format="%d/%m/%Y")
@@ -218,7 +218,7 @@ def test_an_unusual_delimiter_is_confirmed_or_declared(tmp_path: Path) -> None:
         sitr.protect(path, unit=sitr.Row(), types=types)
     assert "--delimiter ';'" in refused.value.do
     assert "delimiter=';'" in refused.value.do
-    for written in (Written(delimiter=";"), Written(delimiter=";", decimal=".", quote='"', header=True)):
+    for written in (DeclaredFormat(delimiter=";"), DeclaredFormat(delimiter=";", decimal=".", quote='"', header=True)):
         assert sitr.protect(path, unit=sitr.Row(), types=types, **written)._format() == CsvFormat(";")
     tabs = tmp_path / "rows.tsv"
     tabs.write_text("id\tn\n1\t2\n")

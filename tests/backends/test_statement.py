@@ -57,6 +57,7 @@ def budget(request: pytest.FixtureRequest, tmp_path: Path) -> Budget:
     return data.budget(sitr.PureDP(10**6), ledger=tmp_path / "ledger.db")
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(
     ("condition", "expected"),
     [

@@ -14,7 +14,7 @@ import pytest
 
 from sitr.backends.duckdb import open_source
 from sitr.dataset.cells import Categories, Edges, Grid, Rule
-from sitr.dataset.domain import Wanted, axis
+from sitr.dataset.domain import DeclaredCells, axis
 from sitr.dataset.schema import Table, describe
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
@@ -91,7 +91,7 @@ def test_no_person_moves_the_counts_or_their_sums_by_more_than_the_distance(seed
     rows = people(seed)
     empty = pa.table({"u": pa.array([], pa.int64()), "v": pa.array([], pa.float64())})
     described = table_of(empty, unit=Person("u"), relation=relation)
-    cells = axis(described.columns[1], Wanted(bins=8, bounds=(0, 8)))
+    cells = axis(described.columns[1], DeclaredCells(bins=8, bounds=(0, 8)))
     assert cells is not None
     tally = Tally.of(described, Grid((cells,)))
     far, merged = tally.distance(), tally.merged_distance()

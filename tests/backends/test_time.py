@@ -38,6 +38,7 @@ def seconds(expression: Expression, length: int) -> float:
         return time.process_time() - start
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "expression",
     [

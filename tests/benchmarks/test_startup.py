@@ -16,6 +16,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_every_command_ends_as_expected(case: Case, folder: Path) -> None:
     assert 0 < seconds(case, folder, repeat=1) < 60

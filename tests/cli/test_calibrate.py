@@ -18,6 +18,7 @@ Sitr = Callable[..., Any]
 TARGET = ("--epsilon", 1, "--delta", 1e-5)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("find", "given", "law"),
     [

@@ -70,6 +70,7 @@ COMMANDS: dict[str, tuple[object, ...]] = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_what_a_command_draws(sitr: Sitr, name: str) -> None:

@@ -102,6 +102,7 @@ def english_inside(text: str) -> list[str]:
 COUNT = "SELECT COUNT(*) AS n FROM visits"
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(
     "words",
     [

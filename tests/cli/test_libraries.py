@@ -45,6 +45,7 @@ def loaded(tmp_path: Path) -> Loaded:
     return run
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.usefixtures("description")
 @pytest.mark.parametrize(
     ("code", "words"),

@@ -148,6 +148,7 @@ def test_a_terminal_without_the_letters_loses_no_answer(description: Path) -> No
     assert b"? " in done.stdout  # in place of ±
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("redirection", [">&-", ">/dev/full", "| true"])
 def test_a_lost_output_does_not_lose_the_files(description: Path, redirection: str) -> None:
     question = "'SELECT COUNT(*) AS n FROM visits' --price 'zcdp(0.1)' -o n.csv"

@@ -22,6 +22,7 @@ def survey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("statistic", ["median", "mean", "variance", "iqr", "quantile:0.9", "trimmed-mean:0.1"])
 def test_the_table_and_the_picture(sitr: Sitr, survey: Path, statistic: str) -> None:
     done = sitr("sensitivity", "compare", survey, "--public", "--statistic", statistic, *ASKED, "--plot", "a.svg")

@@ -127,6 +127,7 @@ def test_what_is_asked_does_not_depend_on_values(tmp_path: Path) -> None:
     assert talks[0].code == 0
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("prompt", "key"), [("Column, its number", "\x03"), ("Budget", "\x04"), ("yes or no", "\x03"), ("yes or no", "no")]
 )
@@ -138,6 +139,7 @@ def test_an_interrupt_leaves_nothing_behind(folder: Path, prompt: str, key: str)
     assert set(folder.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_a_wrong_answer_is_explained_and_asked_for_again(folder: Path) -> None:
     wrong = {
         "or row [patient_id]": "cost",
@@ -161,6 +163,7 @@ def test_a_wrong_answer_is_explained_and_asked_for_again(folder: Path) -> None:
     assert all(column.keys is None and column.quantised is None for column in described.table.columns)
 
 
+@pytest.mark.slow
 def test_types_can_be_corrected_and_a_column_named_by_its_number(tmp_path: Path) -> None:
     (tmp_path / "stays.csv").write_text("id,code,smokes\n1,7,yes\n2,8,no\n")
     answers = {"Corrections": "code=text, smokes=boolean", "Column, its number": "1", "Name of": "beds"}
@@ -176,6 +179,7 @@ def test_types_can_be_corrected_and_a_column_named_by_its_number(tmp_path: Path)
     }
 
 
+@pytest.mark.slow
 def test_a_decimal_mark_that_the_rows_do_not_show_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "stays.csv").write_text('id,cost\n1,"2,5"\n2,"n/a"\n')
     answers = {"Corrections": "cost=real", "Decimal mark": ",", "Column, its number": "1"}
@@ -186,6 +190,7 @@ def test_a_decimal_mark_that_the_rows_do_not_show_is_asked_for(tmp_path: Path) -
     assert (written["csv"]["decimal"], written["columns"]["cost"]["type"]) == (",", "real")
 
 
+@pytest.mark.slow
 def test_each_row_can_be_one_person(tmp_path: Path) -> None:
     (tmp_path / "survey.csv").write_text("age;row\n31;1\n44;2\n")
     answers = {"Column, its number": "each row", "Bounds of age": "0:120", "Bounds of row": ""}
@@ -195,6 +200,7 @@ def test_each_row_can_be_one_person(tmp_path: Path) -> None:
     assert yaml.safe_load((tmp_path / "survey.sitr.yaml").read_text())["unit"] == "row"
 
 
+@pytest.mark.slow
 def test_options_are_not_asked_for(folder: Path) -> None:
     words = ("--unit", "patient_id", "--max-groups", 2, "--bounds", "cost=0:9", "--keys", "ward=A", "--name", "stays")
     done = talk("start", "visits.parquet", *words, "--budget", "zcdp(0.5)", folder=folder)
@@ -260,6 +266,7 @@ ASKED = {
 }
 
 
+@pytest.mark.slow
 def test_codes_are_proposed_as_keys_and_dates_are_declared(tmp_path: Path) -> None:
     plain(tmp_path)
     done = talk("start", "plain.csv", answers=ASKED, folder=tmp_path)
@@ -276,6 +283,7 @@ def test_codes_are_proposed_as_keys_and_dates_are_declared(tmp_path: Path) -> No
     assert words[words.index("--date-format") + 1] == "%d/%m/%Y"
 
 
+@pytest.mark.slow
 def test_one_answer_can_be_taken_back_after_another(tmp_path: Path) -> None:
     """Two steps back from the budget, over the name of the table, to the codes; then forward again."""
     plain(tmp_path)
@@ -291,6 +299,7 @@ def test_one_answer_can_be_taken_back_after_another(tmp_path: Path) -> None:
     assert back.text.count("Corrections") == forward.text.count("Corrections")  # answers given again are not shown
 
 
+@pytest.mark.slow
 def test_there_is_nothing_before_the_first_question(tmp_path: Path) -> None:
     plain(tmp_path)
     done = talk("start", "plain.csv", answers={"Format of dates": "<"}, folder=tmp_path)
@@ -298,6 +307,7 @@ def test_there_is_nothing_before_the_first_question(tmp_path: Path) -> None:
     assert done.code == 0
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("width", [80, 120])
 def test_every_line_fits_the_terminal(tmp_path: Path, width: int) -> None:
     """Except commands, which are copied."""

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from sitr.dataset.cells import Categories, Dates, Edges, Even, Granular, Rule, Step
-from sitr.dataset.domain import Wanted, axis, drawable
+from sitr.dataset.domain import DeclaredCells, axis, drawable
 from sitr.dataset.schema import Column, Kind, Quantised
 from sitr.errors import DescriptionError, QuestionError
 
@@ -20,73 +20,76 @@ YEAR = (date(2024, 1, 1), date(2024, 12, 31))
 
 
 def test_ranges_of_numbers() -> None:
-    assert axis(AGE, Wanted(bins=20, bounds=(0, 120))) == Even(AGE, Fraction(0), Fraction(120), 20)
-    assert axis(COST, Wanted(bins=10)) == Even(COST, Fraction(0), Fraction(5_000), 10)  # of the description
-    found = axis(AGE, Wanted(edges=(0, 0.1, 7), outside=Rule.DROP))
+    assert axis(AGE, DeclaredCells(bins=20, bounds=(0, 120))) == Even(AGE, Fraction(0), Fraction(120), 20)
+    assert axis(COST, DeclaredCells(bins=10)) == Even(COST, Fraction(0), Fraction(5_000), 10)  # of the description
+    found = axis(AGE, DeclaredCells(edges=(0, 0.1, 7), outside=Rule.DROP))
     assert found == Edges(AGE, (Fraction(0), Fraction(1, 10), Fraction(7)), Rule.DROP)
 
 
 def test_ranges_of_dates() -> None:
-    assert axis(DAY, Wanted(every=Step.MONTH, bounds=YEAR)) == Dates(DAY, *YEAR, Step.MONTH)
+    assert axis(DAY, DeclaredCells(every=Step.MONTH, bounds=YEAR)) == Dates(DAY, *YEAR, Step.MONTH)
 
 
 def test_categories() -> None:
-    assert axis(WARD, Wanted()) == Categories(WARD, ("a", "b"), Rule.DROP, Rule.CELL)  # NULL is among its keys
-    assert axis(AGE, Wanted(keys=[1, 2], outside=Rule.CELL, missing=Rule.DROP)) == Categories(
+    assert axis(WARD, DeclaredCells()) == Categories(WARD, ("a", "b"), Rule.DROP, Rule.CELL)  # NULL is among its keys
+    assert axis(AGE, DeclaredCells(keys=[1, 2], outside=Rule.CELL, missing=Rule.DROP)) == Categories(
         AGE, (1, 2), Rule.CELL, Rule.DROP
     )
 
 
 def test_null_has_a_cell_only_where_the_description_allows_it() -> None:
     listed = Column("sex", Kind.TEXT, keys=("f", "m"))
-    assert axis(listed, Wanted()) == Categories(listed, ("f", "m"), Rule.DROP, Rule.DROP)
-    assert axis(listed, Wanted(missing=Rule.CELL)) == Categories(listed, ("f", "m"), Rule.DROP, Rule.CELL)
+    assert axis(listed, DeclaredCells()) == Categories(listed, ("f", "m"), Rule.DROP, Rule.DROP)
+    assert axis(listed, DeclaredCells(missing=Rule.CELL)) == Categories(listed, ("f", "m"), Rule.DROP, Rule.CELL)
     for outside in (Rule.CELL, Rule.MISSING):  # the list is not complete
-        assert axis(listed, Wanted(outside=outside)) == Categories(listed, ("f", "m"), outside, Rule.CELL)
-    assert axis(AGE, Wanted(keys=[1, None], missing=Rule.DROP)) == Categories(AGE, (1,), Rule.DROP, Rule.CELL)
-    for ranged in (axis(AGE, Wanted(bins=2, bounds=(0, 9))), axis(DAY, Wanted(every=Step.DAY, bounds=YEAR))):
+        assert axis(listed, DeclaredCells(outside=outside)) == Categories(listed, ("f", "m"), outside, Rule.CELL)
+    assert axis(AGE, DeclaredCells(keys=[1, None], missing=Rule.DROP)) == Categories(AGE, (1,), Rule.DROP, Rule.CELL)
+    for ranged in (
+        axis(AGE, DeclaredCells(bins=2, bounds=(0, 9))),
+        axis(DAY, DeclaredCells(every=Step.DAY, bounds=YEAR)),
+    ):
         assert ranged is not None
         assert ranged.missing is Rule.CELL
 
 
 @pytest.mark.parametrize("column", [Column("diagnosis", Kind.TEXT), AGE, DAY, Column("flag", Kind.BOOLEAN)], ids=str)
 def test_categories_that_nobody_has_listed_are_known_as_such(column: Column) -> None:
-    assert axis(column, Wanted()) is None
+    assert axis(column, DeclaredCells()) is None
 
 
 @pytest.mark.parametrize(
     ("column", "wanted"),
     [
-        (AGE, Wanted(bins=20)),
-        (AGE, Wanted(bins=0, bounds=(0, 120))),
-        (AGE, Wanted(bins=True, bounds=(0, 120))),
-        (AGE, Wanted(bins=2.5, bounds=(0, 120))),  # type: ignore[arg-type]
-        (AGE, Wanted(bounds=(0, 120))),
-        (AGE, Wanted(bins=2, bounds=(120, 0))),
-        (AGE, Wanted(bins=2, bounds=(0, Fraction(1, 10**400)))),  # one double, between which there is nothing
-        (AGE, Wanted(bins=2, bounds=(0, float("nan")))),
-        (AGE, Wanted(bins=2, bounds=(0, float("inf")))),
-        (AGE, Wanted(bins=2, bounds=(0, 2**60))),
-        (AGE, Wanted(bins=2, bounds=(date(2024, 1, 1), date(2024, 1, 2)))),
-        (AGE, Wanted(edges=(0,))),
-        (AGE, Wanted(edges=(0, 5, 5))),
-        (AGE, Wanted(edges=(0, 5), bins=3)),
-        (Column("cost", Kind.REAL), Wanted()),
-        (DAY, Wanted(every=Step.MONTH)),
-        (DAY, Wanted(bounds=YEAR)),
-        (DAY, Wanted(every=Step.MONTH, bounds=YEAR[::-1])),
-        (DAY, Wanted(every=Step.MONTH, bounds=(datetime(2024, 1, 1), datetime(2024, 2, 1)))),  # noqa: DTZ001
-        (DAY, Wanted(every=Step.MONTH, bounds=(0, 5))),
-        (Column("moment", Kind.TIMESTAMP), Wanted()),
-        (Column("blob", Kind.OTHER), Wanted(bins=3, bounds=(0, 1))),
-        (Column("name", Kind.TEXT), Wanted(bins=3, bounds=(0, 1))),
-        (WARD, Wanted(keys=["a"], bins=3)),
-        (WARD, Wanted(outside=Rule.CLAMP)),
-        (WARD, Wanted(missing=Rule.CLAMP)),
-        (AGE, Wanted(bins=20, bounds=(0, 120), outside="clamp")),  # type: ignore[arg-type]
+        (AGE, DeclaredCells(bins=20)),
+        (AGE, DeclaredCells(bins=0, bounds=(0, 120))),
+        (AGE, DeclaredCells(bins=True, bounds=(0, 120))),
+        (AGE, DeclaredCells(bins=2.5, bounds=(0, 120))),  # type: ignore[arg-type]
+        (AGE, DeclaredCells(bounds=(0, 120))),
+        (AGE, DeclaredCells(bins=2, bounds=(120, 0))),
+        (AGE, DeclaredCells(bins=2, bounds=(0, Fraction(1, 10**400)))),  # one double, between which there is nothing
+        (AGE, DeclaredCells(bins=2, bounds=(0, float("nan")))),
+        (AGE, DeclaredCells(bins=2, bounds=(0, float("inf")))),
+        (AGE, DeclaredCells(bins=2, bounds=(0, 2**60))),
+        (AGE, DeclaredCells(bins=2, bounds=(date(2024, 1, 1), date(2024, 1, 2)))),
+        (AGE, DeclaredCells(edges=(0,))),
+        (AGE, DeclaredCells(edges=(0, 5, 5))),
+        (AGE, DeclaredCells(edges=(0, 5), bins=3)),
+        (Column("cost", Kind.REAL), DeclaredCells()),
+        (DAY, DeclaredCells(every=Step.MONTH)),
+        (DAY, DeclaredCells(bounds=YEAR)),
+        (DAY, DeclaredCells(every=Step.MONTH, bounds=YEAR[::-1])),
+        (DAY, DeclaredCells(every=Step.MONTH, bounds=(datetime(2024, 1, 1), datetime(2024, 2, 1)))),  # noqa: DTZ001
+        (DAY, DeclaredCells(every=Step.MONTH, bounds=(0, 5))),
+        (Column("moment", Kind.TIMESTAMP), DeclaredCells()),
+        (Column("blob", Kind.OTHER), DeclaredCells(bins=3, bounds=(0, 1))),
+        (Column("name", Kind.TEXT), DeclaredCells(bins=3, bounds=(0, 1))),
+        (WARD, DeclaredCells(keys=["a"], bins=3)),
+        (WARD, DeclaredCells(outside=Rule.CLAMP)),
+        (WARD, DeclaredCells(missing=Rule.CLAMP)),
+        (AGE, DeclaredCells(bins=20, bounds=(0, 120), outside="clamp")),  # type: ignore[arg-type]
     ],
 )
-def test_what_is_not_public_or_makes_no_sense_is_refused(column: Column, wanted: Wanted) -> None:
+def test_what_is_not_public_or_makes_no_sense_is_refused(column: Column, wanted: DeclaredCells) -> None:
     with pytest.raises(QuestionError):
         axis(column, wanted)
 
@@ -94,28 +97,32 @@ def test_what_is_not_public_or_makes_no_sense_is_refused(column: Column, wanted:
 @pytest.mark.parametrize("keys", [[], ["a", "a"], [1], "ab"])
 def test_keys_are_checked_as_in_a_description(keys: list[str]) -> None:
     with pytest.raises(DescriptionError):
-        axis(WARD, Wanted(keys=keys))
+        axis(WARD, DeclaredCells(keys=keys))
     with pytest.raises(DescriptionError):
-        drawable(WARD, Wanted(bins=64, keys=keys))
+        drawable(WARD, DeclaredCells(bins=64, keys=keys))
 
 
 def test_bins_of_granules() -> None:
-    assert drawable(COST, Wanted(bins=64)) == Granular(COST, 0, 500_000, Fraction(1, 100), 64)
-    assert drawable(AGE, Wanted(bins=64, bounds=(18, 20))) == Granular(AGE, 18, 20, Fraction(1), 3)  # no empty bins
-    assert drawable(DAY, Wanted(bins=12, bounds=YEAR, missing=Rule.DROP)) == Granular(
+    assert drawable(COST, DeclaredCells(bins=64)) == Granular(COST, 0, 500_000, Fraction(1, 100), 64)
+    assert drawable(AGE, DeclaredCells(bins=64, bounds=(18, 20))) == Granular(
+        AGE, 18, 20, Fraction(1), 3
+    )  # no empty bins
+    assert drawable(DAY, DeclaredCells(bins=12, bounds=YEAR, missing=Rule.DROP)) == Granular(
         DAY, 19_723, 20_088, Fraction(1), 12, Rule.DROP
     )
     at = Column("at", Kind.TIMESTAMP)
     seconds = (datetime(1970, 1, 1, 0, 0, 5), datetime(1970, 1, 1, 0, 1))  # noqa: DTZ001
-    assert drawable(at, Wanted(bins=5, bounds=seconds)) == Granular(at, 5, 60, Fraction(1), 5)
+    assert drawable(at, DeclaredCells(bins=5, bounds=seconds)) == Granular(at, 5, 60, Fraction(1), 5)
 
 
 def test_keys_to_draw_from() -> None:
     """NULL has a cell if it is listed and not ruled out; a key that is not listed counts as NULL."""
-    assert drawable(WARD, Wanted(bins=64)) == Categories(WARD, ("a", "b"), Rule.MISSING, Rule.CELL)
-    assert drawable(WARD, Wanted(bins=64, missing=Rule.DROP)) == Categories(WARD, ("a", "b"), Rule.MISSING, Rule.DROP)
-    assert drawable(WARD, Wanted(bins=64, keys=["z"])) == Categories(WARD, ("z",), Rule.MISSING, Rule.DROP)
-    assert drawable(WARD, Wanted(bins=64, keys=[None])) == Categories(WARD, (), Rule.MISSING, Rule.CELL)
-    assert drawable(AGE, Wanted(bins=64, keys=[1, 2], bounds=(0, 9))) == Categories(
+    assert drawable(WARD, DeclaredCells(bins=64)) == Categories(WARD, ("a", "b"), Rule.MISSING, Rule.CELL)
+    assert drawable(WARD, DeclaredCells(bins=64, missing=Rule.DROP)) == Categories(
+        WARD, ("a", "b"), Rule.MISSING, Rule.DROP
+    )
+    assert drawable(WARD, DeclaredCells(bins=64, keys=["z"])) == Categories(WARD, ("z",), Rule.MISSING, Rule.DROP)
+    assert drawable(WARD, DeclaredCells(bins=64, keys=[None])) == Categories(WARD, (), Rule.MISSING, Rule.CELL)
+    assert drawable(AGE, DeclaredCells(bins=64, keys=[1, 2], bounds=(0, 9))) == Categories(
         AGE, (1, 2), Rule.MISSING, Rule.DROP
     )

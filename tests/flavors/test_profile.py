@@ -256,6 +256,7 @@ def test_published_values(epsilon, delta, times, at, known):
     assert known - 5e-7 <= total <= known + 1e-4
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mu", [0.1, 1.0, 3.0])
 @pytest.mark.parametrize("times", [2, 10, 100])
 def test_points_of_a_gaussian_compose_to_nearly_a_gaussian_from_above(mu, times):
@@ -305,6 +306,7 @@ def test_a_thousand_points_compose():
     assert exactly <= whole.to_approximate(delta=1e-4).epsilon <= exactly * (1 + 1e-3)
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("times", [3, 10**9])
 @pytest.mark.parametrize("delta", [0.0, 5e-324, 1e-6, 1 - 2**-53, 1.0])
 @pytest.mark.parametrize("epsilon", [0.0, 5e-324, 1e-300, 1e-12, 50.0, 1e4, 1e19, 1e290])

@@ -116,6 +116,7 @@ AGREE = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("event", "relation"), AGREE, ids=repr)
 def test_the_other_accountant_agrees(event: dp_event.DpEvent, relation: Relation) -> None:
     """Its figure is a pessimistic one, on a lattice of 1e-4."""

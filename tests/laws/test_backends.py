@@ -25,23 +25,9 @@ from sitr.backends.backend import Backend
 from sitr.backends.csv import CsvFile
 from sitr.backends.duckdb import DuckDB
 from sitr.backends.duckdb_dialect import DuckDBDialect
-from sitr.backends.reading import (
-    CellNumber,
-    EachPerson,
-    EachRow,
-    FewGroups,
-    FewInTotal,
-    FewRows,
-    Flag,
-    Granules,
-    Key,
-    Listing,
-    Reading,
-    Rows,
-    Totals,
-    tree,
-)
+from sitr.backends.reading import FewGroups, FewInTotal, FewRows, Listing, Reading, Rows, Totals, tree
 from sitr.backends.sources import ArrowRows, ParquetFile, Source
+from sitr.backends.values import CellNumber, EachPerson, EachRow, Flag, Granules, Key
 from sitr.dataset.cells import Categories, Even, Grid, Rule
 from sitr.dataset.csv_format import CsvFormat
 from sitr.dataset.schema import Column, Kind, Quantised, Table, describe
@@ -233,6 +219,7 @@ def test_no_kind_of_reading_is_missing() -> None:
 # The caps
 
 
+@pytest.mark.sampled(22)
 @pytest.mark.parametrize("name", BOUNDED)
 def test_no_person_exceeds_the_caps(hold: Callable[[pa.Table], Backend], name: str) -> None:
     reading = READINGS[name](Relation.ADD_REMOVE)
@@ -255,6 +242,7 @@ def test_no_person_exceeds_the_caps(hold: Callable[[pa.Table], Backend], name: s
     assert reached  # the caps are as small as they can be
 
 
+@pytest.mark.sampled(33)
 @pytest.mark.parametrize("name", BOUNDED)
 @pytest.mark.parametrize("salt", SALTS)
 def test_the_reading_is_the_sum_over_people_in_any_order(
@@ -328,6 +316,7 @@ def within(gap: Distance, limit: Distance) -> bool:
     return gap.l1 <= limit.l1 and gap.l2_squared <= limit.l2_squared and gap.largest <= limit.largest
 
 
+@pytest.mark.sampled(22)
 @pytest.mark.parametrize("name", BOUNDED)
 def test_neighbors_are_no_farther_apart_than_the_distance(hold: Callable[[pa.Table], Backend], name: str) -> None:
     rest: dict[str | None, Part] = {"one row": PEOPLE["one row"], "سِتر": PEOPLE["سِتر"]}

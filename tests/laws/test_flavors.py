@@ -544,6 +544,7 @@ def test_covering_both_ways_means_equal(flavor):
     assert both_ways == [(a, a) for a in meant]
 
 
+@pytest.mark.sampled(5)
 @every_flavor
 def test_the_witness_keeps_whatever_is_covered(flavor, keeps):
     for promise, other in product(flavor.few, ALL):
@@ -565,6 +566,7 @@ def test_the_witness_keeps_its_promise_and_nothing_better(flavor, keeps, data):
 # Arrows
 
 
+@pytest.mark.sampled(12)
 @every_arrow
 @settings(max_examples=60)
 @given(drawn, st.floats(1e-12, 0.5))
@@ -583,6 +585,7 @@ def test_a_promise_covers_what_its_arrows_lead_to(name, data, delta):
     assert promise.covers(arrow(promise, delta))
 
 
+@pytest.mark.sampled(12)
 @every_arrow
 @settings(max_examples=60)
 @given(drawn, st.floats(1e-12, 0.5))

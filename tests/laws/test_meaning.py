@@ -133,6 +133,7 @@ def exactly(name: str) -> list[tuple[arb, arb]]:
     return [(ball(one), ball(other)) for one, other in zip(p, q, strict=True)]
 
 
+@pytest.mark.sampled(28)
 @every_pair
 @every_meaning
 def test_the_tightest_promise_is_kept(name, masses, keeps):

@@ -792,6 +792,7 @@ def misfit(seen: list[int], law: list[float]) -> float:
     return float(chi2.sf(sum((count - expected) ** 2 / expected for count, expected in cells), len(cells) - 1))
 
 
+@pytest.mark.sampled(14)
 @every_mechanism
 @settings(max_examples=30)
 @given(drawn)
@@ -804,6 +805,7 @@ def test_what_the_promise_covers_is_kept(case, keeps, data):
             assert keeps(partial(case.worst, mechanism), other)
 
 
+@pytest.mark.sampled(14)
 @every_mechanism
 @settings(max_examples=30)
 @given(drawn, st.integers(1, 30))

@@ -172,6 +172,7 @@ def test_an_answer_is_charged_once_and_carries_its_receipt(open_budget: Any, kin
     assert not request.release(price, coins=TestCoins(1)).private
 
 
+@pytest.mark.sampled(9)
 @every_kind
 def test_every_answer_speaks_the_same_words(open_budget: Any, tmp_path: Path, kind: Kind, price: Kept) -> None:
     request = kind.request(open_budget(enough(price)))
@@ -195,6 +196,7 @@ def test_every_answer_speaks_the_same_words(open_budget: Any, tmp_path: Path, ki
     assert answer.loss is None or answer.loss.infinite_mass() <= 1e-6
 
 
+@pytest.mark.sampled(6)
 @every_kind
 def test_asking_twice_pays_once_and_a_fresh_answer_pays_again(
     open_budget: Any, monkeypatch: pytest.MonkeyPatch, kind: Kind, price: Kept
@@ -222,6 +224,7 @@ def test_asking_twice_pays_once_and_a_fresh_answer_pays_again(
     assert fresh.table != answer.table
 
 
+@pytest.mark.sampled(6)
 @every_kind
 def test_another_price_is_paid_for(open_budget: Any, kind: Kind, price: Kept) -> None:
     budget = open_budget(price * 4)
@@ -233,6 +236,7 @@ def test_another_price_is_paid_for(open_budget: Any, kind: Kind, price: Kept) ->
     assert len(budget.entries()) == 2
 
 
+@pytest.mark.sampled(6)
 @every_kind
 def test_test_coins_neither_give_nor_take_a_private_answer(open_budget: Any, kind: Kind, price: Kept) -> None:
     budget = open_budget(price * 3)
@@ -243,6 +247,7 @@ def test_test_coins_neither_give_nor_take_a_private_answer(open_budget: Any, kin
     assert (kept.receipt.entry.number, kept.private) == (2, True)
 
 
+@pytest.mark.sampled(9)
 @every_kind
 def test_a_changed_answer_is_refused_before_the_charge(open_budget: Any, kind: Kind, price: Kept) -> None:
     budget = open_budget(enough(price))
@@ -253,6 +258,7 @@ def test_a_changed_answer_is_refused_before_the_charge(open_budget: Any, kind: K
     assert len(budget.entries()) == 1
 
 
+@pytest.mark.sampled(6)
 @every_kind
 def test_the_ledger_records_what_was_released(open_budget: Any, tmp_path: Path, kind: Kind, price: Kept) -> None:
     budget = open_budget(enough(price))
@@ -324,6 +330,7 @@ EXTREME: tuple[Kept, ...] = (
 )
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("price", EXTREME, ids=repr)
 @pytest.mark.parametrize("kind", KINDS.values(), ids=[kind.__name__ for kind in KINDS])
 def test_whatever_the_price_the_reason_of_a_refusal_is_said(

@@ -72,6 +72,7 @@ def arrays(x: list[list[Any]]) -> list[Any]:
     return [x, array, pd.DataFrame({"a": array[:, 0], "b": array[:, 1]})]
 
 
+@pytest.mark.sampled(42)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("value", NOT_NUMBERS, ids=repr)
 def test_what_is_not_a_number_counts_as_the_declared_value(model: Any, value: Any) -> None:

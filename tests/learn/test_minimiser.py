@@ -127,6 +127,7 @@ def test_rows_of_any_length_have_a_minimum() -> None:
         assert all(abs(part) < 1.01e-7 for part in vector.entries())
 
 
+@pytest.mark.sampled(3)
 @each_loss
 @pytest.mark.parametrize("length", [1e30, 1e40, 1e99])
 def test_long_rows_with_columns_alike_are_no_error_that_tells_of_them(loss: RowLoss, length: float) -> None:

@@ -162,6 +162,7 @@ except LedgerError as error:
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("folder", "word"), [(0o777, "is read-only"), (0o555, "is read-only"), (0o000, "no permission to use")]
 )

@@ -136,6 +136,7 @@ def test_a_pure_loss_needs_no_slope_above_its_end():
     assert Loss.of(LaplaceLaw(0.5)).rho(xi=0.4).lower > 1e-3
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "law",
     [

@@ -45,6 +45,7 @@ def place(mass: arb) -> arb:
     return low.union(high)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("sigma", [Fraction(1, 4), Fraction(7, 10), Fraction(1), Fraction(5, 2), Fraction(11)])
 @pytest.mark.parametrize("shift", [1, 2, 5])
 def test_no_test_on_integers_is_better_than_between_the_gaussians(sigma: Fraction, shift: int) -> None:

@@ -135,6 +135,7 @@ def of_noise(parts: list[Noise], epsilon: float) -> float:
     return math.fsum(max(0.0, p - math.exp(epsilon) * q) for p, q in pairs)
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     "parts",
     [[(4.0, 1), (4.0, 3)], [(0.5, 3), (2.0, 2)], [(1.5, 2)] * 2, [(0.7, 1)] * 3, [(1.1, 2), (3.0, 7)]],

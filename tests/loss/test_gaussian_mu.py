@@ -37,6 +37,7 @@ def test_corners_of_a_polygon_decide():
     assert true - 1e-9 <= found.upper <= true * 1.002
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "loss",
     [

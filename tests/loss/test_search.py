@@ -108,6 +108,7 @@ def gaussian(mu, epsilon: float, truth):
     return truth.normal(mu / 2 - e / mu) - e.exp() * truth.normal(-mu / 2 - e / mu)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("known", [0.0, 0.4])
 @pytest.mark.parametrize("delta", [0.2, 1e-6, 1e-40])
 def test_hidden_gaussians_beside_one_that_is_known(known, delta, truth):
@@ -199,6 +200,7 @@ def test_a_variance_that_is_missing_is_found_out(truth, monkeypatch):
     assert not truth.real(found.lower) <= true <= truth.real(found.upper)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "law", [DiscreteGaussianLaw(0.8, 1), SubsetLaw(LaplaceLaw(1.0), 0.3), PoissonLaw(response(1e-10), 0.7)], ids=str
 )

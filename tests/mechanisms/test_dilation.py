@@ -80,6 +80,7 @@ DILATIONS = (0.01, 0.1, 0.5, 1.5)
 EPSILONS = (0.1, 1.0, 3.0, 8.0)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("log", "delta"), [(laplace, laplace_delta), (gaussian, gaussian_delta)])
 def test_the_worst_divergence_is_the_one_found_by_integration(log, delta):
     """From both sides: as large as claimed at the ends, never larger below them."""
@@ -153,6 +154,7 @@ def largest(freedom: int, shift: float, grown: float) -> float:
     return float(np.abs(loss).max())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("freedom", [1, 2, 3, 10])
 def test_the_largest_loss_of_student_noise(freedom):
     rng = np.random.default_rng(2)

@@ -94,6 +94,7 @@ def test_losses_compose_better_than_promises():
 # The release
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("mechanism", [Exponential(1), Exponential(0.5, 3), Exponential(1, monotone=True)])
 def test_draws_follow_the_law(mechanism, misfit, alarm):
     scores, coins = [0, 3, Fraction(5, 2), -1, 4], TestCoins(1)

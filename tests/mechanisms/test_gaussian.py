@@ -265,6 +265,7 @@ def test_four_numbers_lose_more_than_one_of_the_same_length():
     assert one.loss().delta(epsilon=8).upper < 0.108
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("sigma", [Fraction(1, 2), Fraction(1), Fraction(2), Fraction(5)])
 @pytest.mark.parametrize("move", [(2,), (1, 1, 1, 1), (1, 1), (2, 1), (-2, 2, 1)])
 def test_the_loss_of_a_vector_bounds_every_way_it_can_move(sigma, move):

@@ -109,6 +109,7 @@ every_case = pytest.mark.parametrize(("kind", "sigma", "delta", "groups", "relat
 # The promise
 
 
+@pytest.mark.sampled(3)
 @every_case
 def test_the_promise_is_kept_and_no_smaller_delta_would_be(kind, sigma, delta, groups, relation, each):
     threshold = fitted(kind, sigma, delta, groups, relation, each)
@@ -126,6 +127,7 @@ def test_rho_is_needed_nearly_in_full(relation):
     assert broken(threshold, relation, ApproximateZeroConcentratedDP(promise.rho * 0.95, promise.delta))
 
 
+@pytest.mark.sampled(3)
 @every_case
 def test_the_loss_bounds_every_tail(kind, sigma, delta, groups, relation, each):
     threshold = fitted(kind, sigma, delta, groups, relation, each)

@@ -10,7 +10,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from flint import arb, ctx
+from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
@@ -21,6 +21,7 @@ from sitr.mechanisms.threshold import Threshold
 from sitr.noise.coins import TestCoins
 from sitr.noise.laplace import discrete_laplace_tail
 from sitr.numbers import ball, exact
+from sitr.precision import precision
 
 BITS = 1600
 NOTHING = arb(2) ** -1400
@@ -51,7 +52,7 @@ def excess(chance: Chance, epsilon, delta, n: int) -> tuple[arb, arb]:
 
 def broken(chance: Chance, epsilon, delta) -> bool:
     """Whether up to 200 people there is any proof of it. Ties are meant: they are none."""
-    with ctx.workprec(BITS):
+    with precision(BITS):
         return any(over > NOTHING for n in range(PEOPLE) for over in excess(chance, epsilon, delta, n))
 
 
@@ -64,7 +65,7 @@ def test_no_inequality_is_broken(epsilon, delta):
 def test_one_inequality_is_always_tight(epsilon, delta):
     """Until a key is always shown: so no π_n could be larger, given those before it."""
     selection, reached = PartitionSelection(epsilon, delta), False
-    with ctx.workprec(BITS):
+    with precision(BITS):
         for n in range(PEOPLE):
             if selection.chance(n + 1) == 1:
                 reached = True
@@ -77,7 +78,7 @@ def test_one_inequality_is_always_tight(epsilon, delta):
 @every_case
 def test_the_closed_form_is_the_recurrence(epsilon, delta):
     selection, pi = PartitionSelection(epsilon, delta), arb(0)
-    with ctx.workprec(4 * BITS):  # the recurrence forgets 1.5nε bits
+    with precision(4 * BITS):  # the recurrence forgets 1.5nε bits
         odds, more = ball(epsilon).exp(), ball(delta)
         for n in range(PEOPLE + 1):
             assert abs(selection.chance(n) - pi) < NOTHING
@@ -123,7 +124,7 @@ def test_no_key_is_shown_less_often_than_above_a_noisy_threshold(epsilon, delta,
         tail = discrete_laplace_tail(far if far > 0 else 1 - far, scale=threshold.noise.scale)
         return tail if far > 0 else 1 - tail
 
-    with ctx.workprec(BITS):
+    with precision(BITS):
         gains = [selection.chance(n) - passes(n) for n in range(1, PEOPLE)]
         assert all(gain >= 0 or abs(gain) < NOTHING for gain in gains)
         assert any(gain > 0 for gain in gains)
@@ -151,7 +152,7 @@ def test_many_keys_keep_the_promise_and_use_all_of_it(epsilon, delta, keys):
     """Keys that only this unit has expose it with 1 − (1 − δ')^k = δ."""
     selection, largest = PartitionSelection(epsilon, delta, keys), arb(0)
     people = sorted({1, 2, 3, *(selection.error(confidence=c) for c in (0.1, 0.5, 0.9))})
-    with ctx.workprec(BITS):
+    with precision(BITS):
         for mine in combinations_with_replacement(people, keys):
             for turned in range(keys + 1):  # where a unit is replaced, some keys lose and some win
                 tables = [(n, n - 1) if i < turned else (n - 1, n) for i, n in enumerate(mine)]
@@ -162,7 +163,7 @@ def test_many_keys_keep_the_promise_and_use_all_of_it(epsilon, delta, keys):
 
 def test_a_forgotten_number_of_keys_is_caught():
     single = PartitionSelection(1, 1e-6)
-    with ctx.workprec(BITS):
+    with precision(BITS):
         assert hockey_stick(single, [(1, 0), (1, 0)]) > ball(1e-6)
 
 
@@ -212,7 +213,7 @@ def test_answers_to_different_keys_are_their_own():
 def test_so_many_people_and_no_fewer(epsilon, delta, keys, confidence):
     selection = PartitionSelection(epsilon, delta, keys)
     n = selection.error(confidence=confidence)
-    with ctx.workprec(BITS):
+    with precision(BITS):
         assert selection.chance(n) >= ball(confidence)
         assert not selection.chance(n - 1) >= ball(confidence)
 

@@ -110,6 +110,7 @@ def test_the_sensitivity_of_the_other_relation_is_told_apart(apart, over, level)
 # The release
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("relation", Relation)
 @pytest.mark.parametrize(
     ("values", "level"), [((0, 1, 1, 3), 0.5), ((2,), 0.25), ((), 0.5), ((4, 4, 4), 1), ((-9, 77), 0)]

@@ -177,6 +177,7 @@ def under(x):
     return np.where(x < 0, tail, 1 - tail)
 
 
+@pytest.mark.sampled(25)
 @pytest.mark.parametrize("epsilon", [0.0, 0.002, 0.3, 1.0])
 @pytest.mark.parametrize("dilation", [0.0, 0.001, 0.1, 0.7, 2.0])
 @pytest.mark.parametrize("shift", [0.0, 0.001, 0.25, 0.9, 3.0])

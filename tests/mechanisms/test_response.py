@@ -109,6 +109,7 @@ def test_losses_compose():
 # The release
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("epsilon", [Fraction(1, 100), 1, 3])
 @pytest.mark.parametrize("answers", [2, 3, 7])
 def test_answers_follow_their_law(epsilon, answers, misfit, alarm):

@@ -114,6 +114,7 @@ def ratio(randomizer: Randomizer) -> Fraction:
     return max(a / b for row in randomizer for other in randomizer for a, b in zip(row, other, strict=True))
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(("randomizer", "e", "people"), REAL)
 def test_no_real_randomizer_loses_more(randomizer, e, people):
     assert ratio(randomizer) <= e
@@ -153,6 +154,7 @@ def test_a_published_figure():
     assert found.width < 1e-6
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("epsilon", "people"), [(0.5, 10**4), (1.0, 10**4), (2.0, 10**5), (4.0, 10**6), (0.1, 10**6)])
 @pytest.mark.parametrize("delta", [1e-5, 1e-6, 1e-10])
 def test_the_closed_form_is_larger(epsilon, people, delta):

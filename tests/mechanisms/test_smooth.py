@@ -68,6 +68,7 @@ def divergence(mechanism: SmoothNoise, epsilon: float) -> float:
     return worst
 
 
+@pytest.mark.sampled(9)
 @each_kind
 @pytest.mark.parametrize("statistic", STATISTICS, ids=repr)
 def test_no_two_neighbours_are_farther_apart_than_promised(kind, statistic):
@@ -112,6 +113,7 @@ def test_the_local_sensitivity_alone_is_not_enough(kind):
     assert divergence(broken, promised.epsilon) > 1e-3
 
 
+@pytest.mark.sampled(1)
 @each_kind
 def test_releases_follow_the_law(kind, misfit, alarm):
     rule = smooth(median, bounds=(0, 20), granularity=0.5)

@@ -73,6 +73,7 @@ def law(values, mechanism, threshold=0):
 # The promise
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("epsilon", "answers", "monotone", "length"),
     [(1, 1, False, 2), (4, 1, False, 3), (4, 2, False, 3), (1, 1, True, 2), (4, 2, True, 3)],
@@ -187,7 +188,7 @@ def test_variants_are_told_apart_from_ours(name, draws, leaked):
     assert leaked(*right[::-1], draws) <= EPSILON
 
 
-@pytest.mark.parametrize("draws", [pytest.param(FEW, marks=SAMPLE), pytest.param(MANY, marks=SLOW)])
+@pytest.mark.parametrize("draws", [pytest.param(20_000, marks=SAMPLE), pytest.param(MANY, marks=SLOW)])
 def test_variant_3_which_shows_the_noisy_value_is_told_apart_from_ours(draws, leaked):
     """The value that passed is shown with the noise it passed with: ρ is below it, and the no are above ρ."""
     one, other, coins = (0, 0, 0, 1), (1, 1, 1, 0), TestCoins(1)
@@ -209,6 +210,7 @@ def test_variant_3_which_shows_the_noisy_value_is_told_apart_from_ours(draws, le
     assert leaked(*right, draws) <= EPSILON
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("answers", "monotone"), [(1, False), (2, True)])
 def test_draws_follow_the_law(answers, monotone, misfit, alarm):
     mechanism, values, coins = SparseVector(1, 2, answers, monotone), (0, 3, -2), TestCoins(5)

@@ -71,6 +71,7 @@ def least_by_convolution(terms: list[tuple[Noise, int]], confidence: float | Fra
     return w
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("noise", SMALL, ids=str)
 @pytest.mark.parametrize("count", [2, 3, 5])
 def test_the_width_of_equal_noises_is_the_least(noise: Noise, count: int) -> None:
@@ -128,6 +129,7 @@ def test_many_laplace_terms_are_the_difference_of_two_negative_binomials(count: 
     assert outside(found - 1) > 1 - confidence
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "noise",
     [Laplace(scale=1), Gaussian(sigma=2), Gaussian(sigma=Fraction(1, 2)), RoundedGaussian(sigma=Fraction(3, 2))],

@@ -178,6 +178,7 @@ def test_chances_are_as_near_as_is_proved():
     assert _MARGIN >= 19 * 2.0**-53
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("digits", [Bits(), Bits(4, 8), Bits(8, 20), Bits(4, 60)])
 def test_each_coin_follows_its_own_law(digits, alarm):
     coins, rounds = TestCoins(5), 4_000

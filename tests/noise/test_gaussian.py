@@ -49,6 +49,7 @@ def edges(sigma) -> list[int]:
 SIGMAS = [0.4, Fraction(1, 3), 1, Fraction(22, 7), 10, 63.9, 64.1, 128, Fraction(1000, 3), 1000]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("sigma", SIGMAS)
 def test_draws_follow_their_law(sigma, misfit, alarm):
     draws = discrete_gaussian(sigma=sigma, size=DRAWS, coins=TestCoins(1))
@@ -81,6 +82,7 @@ def test_draws_at_large_sigma_follow_their_law(sigma, misfit, alarm):
             assert misfit((found >> place & 63).astype(int), lambda y: (y + 1) / 64, range(63)) > alarm
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sigma", [Fraction(2, 5), 10, 10**6])
 def test_short_words_follow_the_law(sigma, short, misfit, alarm):
     """Ties between cells, and often no float decides what is above a rectangle."""
@@ -106,6 +108,7 @@ def wedge(law: LargeGaussian, cell: int) -> np.ndarray:
     return np.cumsum(weights) / math.fsum(weights)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("digits", [Bits(2, 4), Bits(4, 12), Bits()])
 @pytest.mark.parametrize("cell", [0, 1, 40, 150])
 def test_what_is_above_a_rectangle_has_the_shape_of_the_bell(cell, digits, misfit, alarm):

@@ -52,6 +52,7 @@ def test_digits_are_independent(alarm):
     assert binomtest(together, DRAWS, odd * second).pvalue > alarm
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("scale", [Fraction(1, 2), 10, 300])
 def test_short_words_follow_the_law(scale, short, misfit, alarm):
     law, coins = geometric_law(scale, short), TestCoins(5)

@@ -123,6 +123,7 @@ def cumulative(y: int) -> float:
     return 1 - 0.9 ** (y + 1)
 
 
+@pytest.mark.sampled(1)
 def test_short_words_follow_the_law(short, misfit, alarm):
     law = Inversion(falling, short)
     assert misfit(law.many(DRAWS, TestCoins(2)), cumulative, range(120)) > alarm

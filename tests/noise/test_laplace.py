@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 from scipy.stats import binomtest
 
 from sitr.noise.coins import TestCoins
@@ -20,6 +20,7 @@ from sitr.noise.laplace import (
     laplace_law,
 )
 from sitr.numbers import Number
+from sitr.precision import precision
 
 DRAWS = 500_000
 SCALES = [0.2, Fraction(1, 3), 1, 7.5]
@@ -41,6 +42,7 @@ def edges(scale) -> list[int]:
     return list(range(-reach, reach + 1, max(1, reach // 200)))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("scale", [*SCALES, 10, 15.99, 16.01, 100, 1000, 4095.5, 4097])
 def test_draws_follow_their_law(scale, misfit, alarm):
     draws = discrete_laplace(scale=scale, size=DRAWS, coins=TestCoins(1))
@@ -50,6 +52,7 @@ def test_draws_follow_their_law(scale, misfit, alarm):
     assert misfit(single, cumulative(scale), edges(scale)) > alarm
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("scale", [10**6, 1234567.890123, 2**40, 2**52, 2**60, 10**30])
 def test_draws_at_large_scales_follow_their_law(scale, misfit, alarm):
     draws = discrete_laplace(scale=scale, size=DRAWS // 10, coins=TestCoins(2))
@@ -67,6 +70,7 @@ def digits_are_uniform(draws, scale, misfit, alarm) -> None:
         assert misfit((draws >> place & 63).astype(int), lambda y: (y + 1) / 64, range(63)) > alarm
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("scale", [Fraction(1, 2), 10, Fraction(1000, 3), 10**6])
 def test_short_words_follow_the_law(scale, short, misfit, alarm):
     """Ties in the highest digits, in all others, and with the sign."""
@@ -158,7 +162,7 @@ def test_equal_numbers_that_mean_different_scales_are_kept_apart():
 def test_draws_are_64_bit_integers_exactly_where_these_are_wide_enough():
     """P(|Y| > 2^62) against 2^{−1000} on both sides of the border."""
     for scale, dtype in [(2**52, np.int64), (2**62 // 694, np.int64), (2**62 // 693, np.object_), (2**60, np.object_)]:
-        with ctx.workprec(128):
+        with precision(128):
             never = 2 * discrete_laplace_tail(2**62 + 1, scale=scale) < arb(2) ** -1000
         assert discrete_laplace(scale=scale, size=1).dtype == dtype
         assert never is (dtype is np.int64)
@@ -230,7 +234,7 @@ def test_the_width_is_the_least(scale, confidence):
     """P(|Y| ≤ w) ≥ c > P(|Y| ≤ w − 1), through the tail."""
     width = discrete_laplace_width(scale=scale, confidence=confidence)
     rest = 1 - Fraction(str(confidence))
-    with ctx.workprec(300):
+    with precision(300):
         allowed = arb(fmpq(rest.numerator, rest.denominator)) / 2
         assert discrete_laplace_tail(width + 1, scale=scale) <= allowed
         assert width == 0 or discrete_laplace_tail(width, scale=scale) > allowed

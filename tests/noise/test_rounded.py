@@ -104,6 +104,7 @@ def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     return digits
 
 
+@pytest.mark.sampled(4)
 @each_law
 @pytest.mark.parametrize("scale", [0.4, 5.0])
 def test_draws_follow_the_law(law, scale, misfit, alarm):
@@ -113,6 +114,7 @@ def test_draws_follow_the_law(law, scale, misfit, alarm):
     assert misfit(draws, cumulative(tail, scale), edges(scale)) > alarm
 
 
+@pytest.mark.sampled(4)
 @each_law
 def test_undecided_draws_follow_the_law(law, few, misfit, alarm):
     del few
@@ -137,6 +139,7 @@ def stopped(noise, *, numbers, coins):
         return [int((x + 0.5).floor().unique_fmpz()) for x in drawn]
 
 
+@pytest.mark.sampled(4)
 @each_law
 @pytest.mark.parametrize("broken", [redrawn, stopped])
 def test_broken_twins_are_rejected(law, broken, monkeypatch, misfit, alarm):
@@ -149,6 +152,7 @@ def test_broken_twins_are_rejected(law, broken, monkeypatch, misfit, alarm):
     assert misfit(draws, cumulative(tail, 3), edges(3)) < alarm
 
 
+@pytest.mark.sampled(2)
 @each_law
 def test_a_law_of_another_scale_is_rejected(law, misfit, alarm):
     draw, tail = LAWS[law]
@@ -242,6 +246,7 @@ def plane(i: int, j: int, scale: float) -> float:
     return float(quad(inner, i - 0.5, i + 0.5, epsabs=1e-12)[0]) / (2 * math.pi * scale**2)
 
 
+@pytest.mark.sampled(1)
 def test_two_coordinates_together(few, alarm):
     """They are not independent: cell by cell."""
     del few
@@ -320,6 +325,7 @@ def normal(sigma) -> Callable[[int], float]:
     return cumulative(gaussian_tail, float(sigma))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "sigma", [0.2, 0.4, Fraction(1, 3), 1, Fraction(22, 7), 10, 63.9, 64.1, 128, 1000, 10**6, 2**40]
 )
@@ -354,6 +360,7 @@ def test_the_last_digits_of_many_draws_are_uniform(sigma, misfit, alarm):
         assert misfit((draws >> place & 63).astype(int), lambda y: (y + 1) / 64, range(63)) > alarm
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("sigma", [Fraction(2, 5), 10, 65, 10**6])
 def test_short_words_of_many_draws_follow_the_law(sigma, short, misfit, alarm):
     """Ties between cells are frequent, and often floats do not decide what is above a rectangle."""
@@ -405,6 +412,7 @@ def halves(sigma: int, digits: Bits) -> LargeGaussian:
     return law.halves
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("digits", [Bits(2, 4), Bits(2, 5), Bits(4, 12), Bits()])
 @pytest.mark.parametrize("cell", [0, 40, 150])
 @pytest.mark.parametrize("sigma", [65, 1000])

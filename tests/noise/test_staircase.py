@@ -31,6 +31,7 @@ def cumulative(epsilon, delta: int, r: int):
 CASES = [(1, 10, 3), (1, 10, 10), (0.3, 5, 1), (3, 7, 2), (1, 1, 1), (0.05, 2, 1), (Fraction(1, 2), 1000, 300)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("epsilon", "delta", "r"), CASES)
 def test_draws_follow_their_law(epsilon, delta, r, misfit, alarm):
     law, reach = cumulative(epsilon, delta, r), math.ceil(12 / epsilon * delta)

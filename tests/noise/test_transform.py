@@ -37,6 +37,7 @@ def summed(law: Transform, scale: Fraction, tilt: float, omega: float) -> acb:
     return total
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize(("law", "scale"), LAWS, ids=str)
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
 def test_moments_and_ratios_are_those_of_the_law(law: Transform, scale: Fraction, share: float) -> None:

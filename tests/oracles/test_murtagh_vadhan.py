@@ -35,6 +35,7 @@ def enclosed(worst_delta, precise, sizes, share):
     return within, bounds.width / sum(sizes)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("blocks", [1, 2**22])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(case=tiny)

@@ -14,7 +14,7 @@ from sitr.loss.forms.finite import response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
 from sitr.numbers import Interval
-from sitr.report.account import Account, render, schedule_rows, training_rows
+from sitr.report.account import AccountedLoss, render, schedule_rows, training_rows
 from sitr.report.text.terminal import as_text
 from sitr.report.words.english.english import ENGLISH
 
@@ -22,10 +22,10 @@ NOISE = Loss.of(GaussianLaw(1.0))
 
 
 def test_the_headline_says_what_was_found_and_where():
-    assert Account.at_delta(NOISE, 1e-6).headline() == "ε is between 4.886 and 4.887 at δ = 10⁻⁶"
-    assert Account.at_epsilon(NOISE, 1.0).headline() == "δ is between 0.1269 and 0.127 at ε = 1"
+    assert AccountedLoss.at_delta(NOISE, 1e-6).headline() == "ε is between 4.886 and 4.887 at δ = 10⁻⁶"
+    assert AccountedLoss.at_epsilon(NOISE, 1.0).headline() == "δ is between 0.1269 and 0.127 at ε = 1"
     exposed = Loss.of(response(1.0, infinite=1e-3))
-    assert Account.at_delta(exposed, 1e-6).headline() == "ε is infinite at δ = 10⁻⁶"
+    assert AccountedLoss.at_delta(exposed, 1e-6).headline() == "ε is infinite at δ = 10⁻⁶"
 
 
 @pytest.mark.parametrize(
@@ -43,16 +43,16 @@ def test_intervals_in_words(bounds, words):
 
 
 def test_one_of_epsilon_and_delta_is_an_interval_for_machines():
-    at_delta, at_epsilon = Account.at_delta(NOISE, 1e-6).to_dict(), Account.at_epsilon(NOISE, 1.0).to_dict()
+    at_delta, at_epsilon = AccountedLoss.at_delta(NOISE, 1e-6).to_dict(), AccountedLoss.at_epsilon(NOISE, 1.0).to_dict()
     assert at_delta["delta"] == 1e-6
     assert at_epsilon["epsilon"] == 1.0
     assert list(at_delta["epsilon"]) == list(at_epsilon["delta"]) == ["lower", "upper"]  # type: ignore[call-overload]
-    json.dumps(Account.at_delta(Loss.of(response(1.0, infinite=1e-3)), 1e-6).to_dict(), allow_nan=False)
+    json.dumps(AccountedLoss.at_delta(Loss.of(response(1.0, infinite=1e-3)), 1e-6).to_dict(), allow_nan=False)
 
 
 def rows(steps, delta=1e-6):
     plan = read_schedule(steps)
-    return dict(schedule_rows(plan, Account.at_delta(total_loss(plan), delta)))
+    return dict(schedule_rows(plan, AccountedLoss.at_delta(total_loss(plan), delta)))
 
 
 def test_exposure_outright_stands_apart():
@@ -66,8 +66,8 @@ def test_exposure_outright_stands_apart():
 def test_what_is_proved_already_is_not_told_as_less():
     found = NOISE.epsilon(delta=1e-6)
     middle = (found.lower + found.upper) / 2
-    assert Account.at_delta(NOISE, 1e-6, proved=middle).found == Interval(found.lower, middle)
-    assert Account.at_delta(NOISE, 1e-6).found == found
+    assert AccountedLoss.at_delta(NOISE, 1e-6, proved=middle).found == Interval(found.lower, middle)
+    assert AccountedLoss.at_delta(NOISE, 1e-6).found == found
 
 
 def test_no_attack_on_you_is_bounded_by_a_promise_to_newcomers():
@@ -88,20 +88,20 @@ def test_gamma_is_never_left_out():
 
 def test_a_training_says_what_it_takes_for_granted():
     training = Training(60_000, 256, 60, 1.1)
-    told = dict(training_rows(training, Account.at_delta(training.loss(), 1e-5)))
+    told = dict(training_rows(training, AccountedLoss.at_delta(training.loss(), 1e-5)))
     assert told["training"] == "60,000 examples, 60 epochs in batches of about 256: 14,063 steps at a rate of 0.004267."
     assert "Shuffled batches are another mechanism" in told["assumed"]
     single = Training(100, 10, 1, 2)
     assert (
         "1 example, 1 epoch in batches of about 1: 1 step"
-        in dict(training_rows(Training(1, 1, 1, 2), Account.at_delta(NOISE, 1e-5)))["training"]
+        in dict(training_rows(Training(1, 1, 1, 2), AccountedLoss.at_delta(NOISE, 1e-5)))["training"]
     )
-    assert "1 epoch in" in dict(training_rows(single, Account.at_delta(single.loss(), 1e-5)))["training"]
+    assert "1 epoch in" in dict(training_rows(single, AccountedLoss.at_delta(single.loss(), 1e-5)))["training"]
 
 
 @pytest.mark.parametrize("width", [60, 120])
 def test_lines_fit(width):
-    account = Account.at_delta(NOISE, 1e-6)
+    account = AccountedLoss.at_delta(NOISE, 1e-6)
     shown = as_text(render(account.headline(), account.attack.words()), width=width).splitlines()
     assert shown[0] == account.headline()
     assert all(len(line) <= width for line in shown)

@@ -14,7 +14,7 @@ import pytest
 
 from sitr.accounting.filter import Filter
 from sitr.dataset.cells import Categories, Dates, Edges, Even, Grid, Rule, Step
-from sitr.dataset.domain import Wanted, axis
+from sitr.dataset.domain import DeclaredCells, axis
 from sitr.dataset.schema import Column, Kind, Table
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive
@@ -75,6 +75,7 @@ CASES = {
 each_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 
 
+@pytest.mark.sampled(4)
 @each_case
 def test_every_histogram_is_told_in_text_json_table_and_page(case: Any) -> None:
     found = made(*case)
@@ -189,7 +190,7 @@ def test_a_count_outside_its_interval_is_explained_and_no_other() -> None:
 
 def test_rows_without_a_value_that_are_left_out_are_said_to_be() -> None:
     column = Column("ward", Kind.TEXT, keys=("a", "b"))
-    found = axis(column, Wanted())
+    found = axis(column, DeclaredCells())
     assert found is not None
     left_out = made(Grid((found,)), PureDP(1.0), Flat(), {})
     assert WORDS.outside(left_out.plan).endswith("Rows without a value in ward are left out.")

@@ -30,7 +30,7 @@ from sitr.questions.aggregate.release import Release
 from sitr.report.figures import at_most
 from sitr.report.headline import Headline, headline
 from sitr.report.power import detected_at
-from sitr.report.views import DELTAS, FALSE_ALARMS, ORDER, Missing, View, Views, trade_off, views
+from sitr.report.views import DELTAS, FALSE_ALARMS, ORDER, Missing, ProvedView, Views, trade_off, views
 from sitr.report.words.arabic.arabic import ARABIC
 from sitr.report.words.english.english import ENGLISH
 from tests.report.conftest import planned
@@ -65,7 +65,7 @@ def written(promise: Promise) -> Promise:
     return promise
 
 
-def row(found: Views, flavor: type[Promise], *, delta: float | None = None) -> View:
+def row(found: Views, flavor: type[Promise], *, delta: float | None = None) -> ProvedView:
     return next(view for view in found.rows if view.flavor is flavor and view.delta == delta)
 
 
@@ -232,6 +232,7 @@ def tossed(epsilon: float) -> tuple[tuple[float, float], ...]:
     return tuple((e, max(0.0, (math.exp(epsilon) - math.exp(e)) / (1 + math.exp(epsilon)))) for e in steps)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "points",
     [*map(tossed, (0.01, 0.1, 1.0, 5.0)), *map(profile, (0.1, 0.5, 1.0, 2.0))],
@@ -254,6 +255,7 @@ def test_the_curve_of_one_point_is_the_known_one() -> None:
     assert end == (1.0, 1.0)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "loss",
     [
@@ -286,7 +288,7 @@ def test_moments_and_mu_are_shown_to_one_percent(loss: Loss) -> None:
 def test_every_missing_bound_says_why() -> None:
     for language in (ENGLISH, ARABIC):
         reasons = {
-            language.certificate.proof(View(flavor, None, missing=missing))
+            language.certificate.proof(ProvedView(flavor, None, missing=missing))
             for flavor in (GaussianDP, ConcentratedDP, ZeroConcentratedDP)
             for missing in Missing
         }

@@ -38,6 +38,7 @@ def distance(low: int, high: int, caps: tuple[int, int, int], cells: int | None,
     return in_total(low=low, high=high, each=each, total=total, groups=groups, cells=cells, relation=relation)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("relation", Relation)
 @pytest.mark.parametrize("cells", [1, 2, 3])
 def test_equals_the_farthest_neighbours(cells, relation):

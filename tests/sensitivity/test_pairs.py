@@ -153,6 +153,7 @@ def test_that_bound_is_nearly_attained_and_a_rank_one_lower_breaks_it():
         assert 0.8 * gamma_of(ladder) < kept <= gamma_of(ladder) < lower
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("points", POINTS.values(), ids=POINTS)
 def test_without_a_bound_disjoint_pairs_keep_gamma_exactly(points):
     samples, ladder = orders(points, 9), disjoint(8, gamma=0.75)

@@ -59,6 +59,7 @@ def check_all(statistic: Statistic, *, size: int, low: int, high: int) -> None:
             assert slow <= statistic.smooth(sample, low, high, dilation=beta) <= slow * (1 + 1e-9)
 
 
+@pytest.mark.sampled(15)
 @every_statistic
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_all_samples_of_few_people(statistic, size):
@@ -115,6 +116,7 @@ def neighbour(sample: np.ndarray, chance: np.random.Generator) -> np.ndarray:
     return np.sort(changed)
 
 
+@pytest.mark.sampled(20)
 @every_statistic
 @pytest.mark.parametrize("shape", SHAPES)
 def test_neighbours_have_similar_scales_as_floats_and_cover_their_difference(statistic, shape):

@@ -351,6 +351,7 @@ KEPT = {
 each_kept = pytest.mark.parametrize(("columns", "said", "price"), KEPT.values(), ids=KEPT)
 
 
+@pytest.mark.sampled(3)
 @each_kept
 def test_a_kept_histogram_is_returned_as_it_was(budget: Budget, columns: Any, said: Any, price: Any) -> None:
     answer, again = (budget.histogram(*columns, **said).release(price) for _ in range(2))

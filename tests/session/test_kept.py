@@ -461,6 +461,7 @@ EDITS = [
 ]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("edit", EDITS)
 def test_impossible_numbers_are_refused_even_if_no_hash_was_recorded(
     open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch, edit: Callable[..., None]
@@ -538,6 +539,7 @@ KILLED = """
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("moment", "charges"),
     [

@@ -15,6 +15,7 @@ from tests.session.conftest import KINDS
 ARABIC = re.compile("[\u0621-\u064a]")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_pages_cards_and_charts_in_both_languages(everything: dict[str, Any], kind: str, tmp_path: Path) -> None:
     answer = everything[kind]
@@ -46,6 +47,7 @@ def test_an_unknown_language_is_refused(everything: dict[str, Any], tmp_path: Pa
     assert not (tmp_path / "page.html").exists()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_pages_cards_and_charts_in_both_digits(everything: dict[str, Any], kind: str, tmp_path: Path) -> None:
     answer = everything[kind]

@@ -35,6 +35,7 @@ def less(price: Any) -> Additive:
     return with_amount(price, 0.975 * amount(price))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("promise", BUDGETS, ids=repr)
 def test_the_price_for_an_error_is_enough_and_hardly_more(visits: Dataset, tmp_path: Path, promise) -> None:
     question = visits.budget(promise, ledger=tmp_path / "sitr.db").sql(SQL)

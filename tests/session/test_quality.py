@@ -81,6 +81,7 @@ def pages(answer: Any, budget: Budget, folder: Path) -> list[str]:
 KINDS = [asked, counted, released, made, measured, measured_of_test_rows, measured_together, compared]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("answered", KINDS)
 @pytest.mark.parametrize("coins", [None, TestCoins(2)], ids=["private", "test coins"])
 def test_answers_made_with_test_coins_say_so(

@@ -250,6 +250,7 @@ KILLED = """
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("moment", "answers", "charges"), [("while reading", 0, 1), ("after three", 3, 3)])
 def test_a_killed_process_gave_no_answer_without_a_charge(
     visits_path: Path, moment: str, answers: int, charges: int

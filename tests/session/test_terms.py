@@ -42,6 +42,7 @@ OTHERS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("other", OTHERS, ids=str)
 @pytest.mark.parametrize("opened", [sitr.open, lambda _: anew()], ids=["opened", "protected anew"])
 def test_a_second_budget_is_refused(

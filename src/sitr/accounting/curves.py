@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from flint import arb, ctx, fmpz
+from flint import arb, fmpz
 from numpy.typing import NDArray
 
 from sitr.accounting.quadrature import sampled_moment
@@ -16,6 +16,7 @@ from sitr.flavors.curve import Curve, PointCurve
 from sitr.flavors.gaussian import GaussianDP
 from sitr.mechanisms.subsampled import amplified
 from sitr.numbers import ball, downward, exact, upper, upward
+from sitr.precision import nearest, precision, sharp
 
 LARGEST_ORDER = 1024
 """Up to here the sampled Gaussian's moments are summed; beyond, sampling is ignored, which is sound."""
@@ -39,12 +40,13 @@ class LaplaceMoments:
     def __call__(self, order: float, /) -> float:
         if self.epsilon == 0.0:
             return 0.0
-        with ctx.workprec(192):
+        with precision(192):
             alpha, epsilon = ball(order), ball(self.epsilon)
             # e^{(α−1)ε} out of the bracket, so that nothing overflows.
             rest = (alpha + (alpha - 1) * ((1 - 2 * alpha) * epsilon).exp()) / (2 * alpha - 1)
             return min(self.epsilon, upper(epsilon + rest.log() / (alpha - 1)))
 
+    @precision()
     def delta(self, *, epsilon: float) -> float:
         """δ(ε') = 1 − e^{(ε' − ε)/2} up to ε, exactly: the loss is at its largest half of the time.  [BBG18, Thm 3]
 
@@ -163,7 +165,7 @@ def _cut(number: tuple[float, float], grid: float) -> tuple[float, float]:
 @lru_cache(maxsize=2048)
 def _parameters(rate: float, mu: float) -> tuple[tuple[float, float], ...]:
     """ln(1 − q), ln q and μ²/2, each as a float and the remainder."""
-    with ctx.workprec(128):
+    with precision(128):
         return tuple(_float(number) for number in ((-ball(rate)).log1p(), ball(rate).log(), ball(mu) ** 2 / 2))
 
 
@@ -171,11 +173,11 @@ def _parameters(rate: float, mu: float) -> tuple[tuple[float, float], ...]:
 def _binomials(order: int) -> tuple[NDArray[np.float64], ...]:
     """For k = 2 … α: k, k(k − 1), and ln C(α, k) as a float and the remainder."""
     k = np.arange(2.0, order + 1)
-    with ctx.workprec(128):
+    with precision(128):
         logs = np.array([_float(arb(fmpz(math.comb(order, n))).log()) for n in range(2, order + 1)])
     return k, k * (k - 1), logs[:, 0], logs[:, 1]
 
 
 def _float(number: arb) -> tuple[float, float]:
-    high = float(number)
+    high = nearest(sharp(number, bits=110))
     return high, float(number - arb(high))

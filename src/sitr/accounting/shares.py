@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.accounting.schedule import Part, Schedule
 from sitr.accounting.views import Inapplicable, as_approximate, each
@@ -15,6 +15,7 @@ from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.numbers import ball, downward, exact
+from sitr.precision import precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ SMALLEST = 1e-250
 
 def spare(points: Iterable[Point], delta: float) -> arb:
     """1 − (1 − δ)/Π(1 − δᵢ): the δ that infinite losses leave for finite ones."""
-    with ctx.workprec(224):
+    with precision(224):
         finite = arb(0)
         for point in points:
             if point.delta == 1.0:

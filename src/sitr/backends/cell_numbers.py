@@ -48,7 +48,7 @@ def cell_number(grid: Grid, *, types: Mapping[str, str], dialect: Dialect) -> st
 
 def number(axis: Axis, *, type: str, dialect: Dialect) -> str:
     """The number of a row's cell on one axis, NULL if it has none; `type` is the engine's type of the column."""
-    writer = _Writer(dialect)
+    writer = _AxisWriter(dialect)
     match axis:
         case Even() if axis.column.kind is Kind.INTEGER and _whole(axis):
             return writer.of_integer(axis, type)
@@ -63,7 +63,7 @@ def number(axis: Axis, *, type: str, dialect: Dialect) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Writer:
+class _AxisWriter:
     """One expression for each kind of axis."""
 
     say: Dialect

@@ -8,13 +8,13 @@ from dataclasses import asdict
 from typing import cast
 
 from sitr.backends.csv import COMMA, CsvFile
-from sitr.dataset.csv_format import NOTHING, CsvFormat, Written
+from sitr.dataset.csv_format import NOTHING, CsvFormat, DeclaredFormat
 from sitr.dataset.literals import shown
 from sitr.dataset.schema import Kind
 from sitr.errors import DescriptionError
 
 
-def confirm(file: CsvFile, *, declared: Mapping[str, Kind], written: Written = NOTHING) -> None:
+def confirm(file: CsvFile, *, declared: Mapping[str, Kind], written: DeclaredFormat = NOTHING) -> None:
     """Refuse what was detected from the rows and not declared: types, and every unusual format.
 
     A single row can decide them, and the description is public.
@@ -39,16 +39,16 @@ def confirm(file: CsvFile, *, declared: Mapping[str, Kind], written: Written = N
     )
 
 
-def unconfirmed(file: CsvFile, *, declared: Mapping[str, Kind], written: Written) -> bool:
+def unconfirmed(file: CsvFile, *, declared: Mapping[str, Kind], written: DeclaredFormat) -> bool:
     """Whether anything about the file is known only from its rows."""
     return bool(unusual(file).keys() - written.keys()) or not all(name in declared for name, _ in file.columns)
 
 
-def unusual(file: CsvFile) -> Written:
+def unusual(file: CsvFile) -> DeclaredFormat:
     """What must be declared or confirmed about the format, because files are usually written in another way."""
     format, usual = file.format, CsvFormat("\t" if ".tsv" in file.path.suffixes else COMMA)
     found = {name: value for name, value in asdict(format).items() if value != getattr(usual, name)}
-    return cast("Written", found | ({"decimal": format.decimal} if file.unmarked else {}))
+    return cast("DeclaredFormat", found | ({"decimal": format.decimal} if file.unmarked else {}))
 
 
 def proposal(file: CsvFile) -> str:

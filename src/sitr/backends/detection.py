@@ -11,7 +11,7 @@ import duckdb
 from sitr.backends.csv import COMMA, COMMA_NUMBER, POINT, TYPES, CsvFile, lines_of
 from sitr.backends.duckdb_dialect import DUCKDB
 from sitr.backends.engine import connection, kind_of, only_this_file, refuse_twins
-from sitr.dataset.csv_format import NOTHING, QUOTE, CsvFormat, Written
+from sitr.dataset.csv_format import NOTHING, QUOTE, CsvFormat, DeclaredFormat
 from sitr.dataset.schema import NUMERIC, Kind
 from sitr.errors import DescriptionError, SourceError
 
@@ -33,7 +33,7 @@ class _Sniffed:
     kinds: dict[str, Kind]
 
     @classmethod
-    def of(cls, path: Path, written: Written) -> _Sniffed | None:
+    def of(cls, path: Path, written: DeclaredFormat) -> _Sniffed | None:
         """None if the file is no CSV file that is written like this."""
         given = "".join(
             f", {_SNIFFED[name]}={literal(str(value))}" for name, value in written.items() if name != "decimal"
@@ -60,7 +60,7 @@ _SNIFFED = {
 """DuckDB's names for what can be declared; the decimal mark is our own."""
 
 
-def settle(path: Path, *, declared: Mapping[str, Kind], written: Written = NOTHING) -> CsvFile:
+def settle(path: Path, *, declared: Mapping[str, Kind], written: DeclaredFormat = NOTHING) -> CsvFile:
     """Read the whole file to detect its format and types; `declared` types and the declared format take precedence."""
     found = _Sniffed.of(path, written)
     lone = next(iter(found.kinds), "") if found and len(found.kinds) == 1 else ""
@@ -142,7 +142,7 @@ def _without_words(texts: CsvFile, kinds: dict[str, Kind], declared: Mapping[str
     return kinds | {name: Kind.TEXT for name, only in zip(truths, found, strict=True) if not only}
 
 
-def _formats(kinds: Mapping[str, Kind], written: Written, found: _Sniffed) -> tuple[str, str]:
+def _formats(kinds: Mapping[str, Kind], written: DeclaredFormat, found: _Sniffed) -> tuple[str, str]:
     """The date and timestamp formats that these columns need, declared or detected; empty for ISO 8601."""
     dates, timestamps = written.get("date_format") or found.dates, written.get("timestamp_format") or found.timestamps
     date = dates if Kind.DATE in kinds.values() and dates != "%Y-%m-%d" else None

@@ -13,10 +13,10 @@ from sitr.backends.duckdb_dialect import DUCKDB
 from sitr.backends.engine import UNCHARGED, read, refuse_twins, settings
 from sitr.backends.formats import PARQUET, check_readable
 from sitr.backends.reading import Reading, Totals, shaped, tree
-from sitr.backends.relations import Rows
+from sitr.backends.relations import FromRows
 from sitr.backends.sources import ArrowRows, ParquetFile, Source
 from sitr.backends.statement import statement
-from sitr.dataset.csv_format import NOTHING, CsvFormat, Written
+from sitr.dataset.csv_format import NOTHING, CsvFormat, DeclaredFormat
 from sitr.dataset.schema import Kind
 from sitr.errors import SourceError
 from sitr.namespace import Later
@@ -83,8 +83,8 @@ class DuckDB:
         return shaped(reading, read(prepare, fetch))
 
 
-def _rows(sources: Mapping[str, Source]) -> dict[str, Rows]:
-    return {name: Rows(each.relation, each.types()) for name, each in sources.items()}
+def _rows(sources: Mapping[str, Source]) -> dict[str, FromRows]:
+    return {name: FromRows(each.relation, each.types()) for name, each in sources.items()}
 
 
 @runtime_checkable
@@ -100,7 +100,7 @@ def open_source(
     *,
     types: Mapping[str, Kind],
     format: CsvFormat | None = None,
-    written: Written = NOTHING,
+    written: DeclaredFormat = NOTHING,
 ) -> DuckDB:
     """The backend for a path or an object.
 
@@ -112,7 +112,7 @@ def open_source(
 
 
 def _opened(
-    source: str | Path | ArrowStream, types: Mapping[str, Kind], format: CsvFormat | None, written: Written
+    source: str | Path | ArrowStream, types: Mapping[str, Kind], format: CsvFormat | None, written: DeclaredFormat
 ) -> Source:
     if isinstance(source, ArrowStream):
         return ArrowRows(_as_table(source))

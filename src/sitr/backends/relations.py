@@ -36,7 +36,7 @@ Types: TypeAlias = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class FromRows:
     """What follows FROM, and the types of its columns."""
 
     source: str
@@ -52,12 +52,12 @@ class Relations:
     """
 
     dialect: Dialect
-    table: Rows
-    public: Mapping[str, Rows]
-    beside: Mapping[str, Rows] = field(default_factory=dict)
+    table: FromRows
+    public: Mapping[str, FromRows]
+    beside: Mapping[str, FromRows] = field(default_factory=dict)
     salt: int = 0
 
-    def rows(self, base: Base, needed: set[str]) -> Rows:
+    def rows(self, base: Base, needed: set[str]) -> FromRows:
         """The rows with the unit and the columns that are `needed`."""
         match base:
             case TableRows(table):
@@ -72,13 +72,13 @@ class Relations:
                 return self._paired(base, needed)
             case Together(views):
                 parts = [self._selected(view, internals(views[0]), needed) for view in views]
-                return Rows(f"({' UNION ALL '.join(part.source for part in parts)})", parts[0].types)
+                return FromRows(f"({' UNION ALL '.join(part.source for part in parts)})", parts[0].types)
 
-    def _inside(self, view: View, needed: set[str]) -> tuple[Rows, Expressions]:
+    def _inside(self, view: View, needed: set[str]) -> tuple[FromRows, Expressions]:
         found = self.rows(view.rows, needed | (used(view.where) if view.where is not None else set()))
         return found, Expressions(self.dialect, found.types)
 
-    def _selected(self, view: View, names: list[str], needed: set[str]) -> Rows:
+    def _selected(self, view: View, names: list[str], needed: set[str]) -> FromRows:
         """The columns of a view under these names, all in the types that are computed with."""
         named = {name: each.typed for name, each in zip(names, view.columns, strict=True)}
         chosen = [(name, typed) for name, typed in named.items() if name in needed and name != _unit(view)]
@@ -86,19 +86,19 @@ class Relations:
         columns = [*self._person(view), *(f"{write.written(typed)} AS {self._name(name)}" for name, typed in chosen)]
         where = f" WHERE {write.written(view.where)}" if view.where is not None else ""
         types = {name: self.dialect.type_of(typed.kind) for name, typed in chosen}
-        return Rows(f"SELECT {', '.join(columns)} FROM {rows.source}{where}", self._with_unit(types, view, rows))
+        return FromRows(f"SELECT {', '.join(columns)} FROM {rows.source}{where}", self._with_unit(types, view, rows))
 
     def _person(self, view: View) -> list[str]:
         return [self._name(view.unit.column)] if isinstance(view.unit, Person) else []
 
-    def _with_unit(self, types: dict[str, str], view: View, rows: Rows) -> Types:
+    def _with_unit(self, types: dict[str, str], view: View, rows: FromRows) -> Types:
         unit = _unit(view)
         return types if unit is None else {**types, unit: rows.types.get(unit, "")}
 
     def _name(self, name: str) -> str:
         return self.dialect.identifier(name)
 
-    def _per_person(self, base: PerPerson, needed: set[str]) -> Rows:
+    def _per_person(self, base: PerPerson, needed: set[str]) -> FromRows:
         view = base.view
         keys = [(name, of) for name, of in base.keys]
         numbers = [(name, number, kind) for name, number, kind in base.numbers if name in needed]
@@ -115,7 +115,7 @@ class Relations:
             f"(SELECT {', '.join([*person, *selected])} FROM {rows.source} WHERE {' AND '.join(conditions)} "
             f"GROUP BY {', '.join([*person, *grouped])})"
         )
-        return Rows(source, self._with_unit(types, view, rows))
+        return FromRows(source, self._with_unit(types, view, rows))
 
     def _number(self, number: PersonNumber, write: Expressions) -> str:
         """An exact number of one person: integers are added, and at most one quotient is rounded."""
@@ -133,7 +133,7 @@ class Relations:
         scaled = f"{total} * {say.literal(float(unit.numerator))} / {say.literal(float(unit.denominator))}"
         return scaled if number.function == "SUM" else f"{scaled} / nullif({say.number(f'count({granules})')}, 0)"
 
-    def _joined(self, base: Joined, needed: set[str]) -> Rows:
+    def _joined(self, base: Joined, needed: set[str]) -> FromRows:
         view, here = base.view, dict(base.columns)
         named = {name: each.typed for name, each in zip(internals(view), view.columns, strict=True)}
         left = [(name, typed) for name, typed in named.items() if name in needed and name != _unit(view)]
@@ -157,9 +157,9 @@ class Relations:
         if not isinstance(view.unit, Person):
             source = self._one_match(inner, selected, list(columns) or ["one"], join, list(right))
         kept = {name: self._type(typed, types) for name, typed in left}
-        return Rows(source, self._with_unit({**kept, **{name: types[name] for name in right}}, view, inner))
+        return FromRows(source, self._with_unit({**kept, **{name: types[name] for name in right}}, view, inner))
 
-    def _chosen(self, base: Matching | OfPeople, needed: set[str]) -> Rows:
+    def _chosen(self, base: Matching | OfPeople, needed: set[str]) -> FromRows:
         """The rows that a condition on other rows keeps; their values stay as they are."""
         view = base.view
         named = {name: each.typed for name, each in zip(internals(view), view.columns, strict=True)}
@@ -177,7 +177,7 @@ class Relations:
             for name, typed in kept
         }
         source = f"(SELECT {', '.join(columns) or '1 AS one'} FROM {rows.source} WHERE {' AND '.join(conditions)})"
-        return Rows(source, self._with_unit(types, view, rows))
+        return FromRows(source, self._with_unit(types, view, rows))
 
     def _is_one_of(self, base: OfPeople) -> str:
         """The sub-query has no NULL, which would make NOT IN drop everybody's rows."""
@@ -195,7 +195,7 @@ class Relations:
         exists = f"EXISTS (SELECT 1 FROM (SELECT {listed} FROM {public.source}) WHERE {write.written(base.on)})"
         return f"(NOT {exists} AND {write.present(base.by)})" if base.outside else exists
 
-    def _paired(self, base: Paired, needed: set[str]) -> Rows:
+    def _paired(self, base: Paired, needed: set[str]) -> FromRows:
         wanted = needed | (used(base.on) if base.on is not None else set())
         ours, theirs = base.view.unit, base.other.unit
         assert isinstance(ours, Person)
@@ -214,7 +214,7 @@ class Relations:
             f"(SELECT {', '.join(map(self._name, names))} FROM {here.source} "
             f"{'LEFT JOIN' if base.outer else 'JOIN'} {there.source} ON {same}{on})"
         )
-        return Rows(source, {name: types[name] for name in names})
+        return FromRows(source, {name: types[name] for name in names})
 
     def _same_unit(self, base: Paired, types: Types) -> str:
         """Whether two units are equal: by a comparison that is one to one, and fails on no row, whatever the types."""
@@ -228,7 +228,7 @@ class Relations:
             return f"{self.dialect.integer(one, first)} = {self.dialect.integer(other, second)}"
         return f"{self.dialect.text(one)} = {self.dialect.text(other)}"
 
-    def _side(self, view: View, unit: str, columns: Mapping[str, Typed], *, most: int) -> Rows:
+    def _side(self, view: View, unit: str, columns: Mapping[str, Typed], *, most: int) -> FromRows:
         """One side of a pair: the unit under this name and these columns, in at most `most` rows of each unit."""
         rows, write = self._inside(view, set().union(*map(used, columns.values())))
         (person,) = self._person(view)
@@ -239,7 +239,7 @@ class Relations:
         types = {name: self._type(typed, rows.types) for name, typed in columns.items()}
         again = isinstance(view.rows, TableRows)  # a table is read again, and everything else is kept
         source = self._capped(select, unit, list(columns), most=most, once=not again)
-        return Rows(source, {**types, unit: rows.types.get(_unit(view) or "", "")})
+        return FromRows(source, {**types, unit: rows.types.get(_unit(view) or "", "")})
 
     def _capped(self, select: str, unit: str, columns: Sequence[str], *, most: int, once: bool) -> str:
         """At most `most` rows of each unit, chosen by a hash of this unit's rows: see `sitr.backends.reading`.
@@ -277,7 +277,9 @@ class Relations:
             return types[typed.column.name]
         return self.dialect.type_of(typed.kind)
 
-    def _one_match(self, rows: Rows, selected: str, columns: Sequence[str], join: str, matched: Sequence[str]) -> str:
+    def _one_match(
+        self, rows: FromRows, selected: str, columns: Sequence[str], join: str, matched: Sequence[str]
+    ) -> str:
         """At most one match of each row: rows are numbered, so that no comparison of values has to be trusted."""
         taken = {name.lower() for name in (*rows.types, *columns, *matched)}
         number, place = (_free(name, taken) for name in ("row", "place"))

@@ -15,24 +15,19 @@ from sitr.backends import relations
 from sitr.backends.cell_numbers import cell_number
 from sitr.backends.dialect import Dialect
 from sitr.backends.expressions import Expressions
-from sitr.backends.reading import (
+from sitr.backends.reading import FewGroups, FewRows, Listing, Rows, Totals, Tree
+from sitr.backends.values import (
     CellNumber,
     Cut,
     Different,
     Double,
     EachPerson,
     EachRow,
-    FewGroups,
-    FewRows,
     Flag,
     Granules,
     Key,
-    Listing,
     PersonTotal,
-    Rows,
     Tallied,
-    Totals,
-    Tree,
     Value,
 )
 from sitr.dataset.schema import MOST_STEPS, Kind
@@ -53,8 +48,8 @@ def statement(
     source: str,
     types: Mapping[str, str],
     salt: int,
-    public: Mapping[str, relations.Rows] | None = None,
-    beside: Mapping[str, relations.Rows] | None = None,
+    public: Mapping[str, relations.FromRows] | None = None,
+    beside: Mapping[str, relations.FromRows] | None = None,
 ) -> str:
     """SELECT what the tree describes. `source` is what follows FROM; `types` are the engine's types of its columns.
     A column without a type makes the statement fail when it runs, as every other change of the source does. `public`
@@ -65,7 +60,7 @@ def statement(
     """
     rows = tree.rows
     if rows.base is not None:
-        writes = relations.Relations(dialect, relations.Rows(source, types), public or {}, beside or {}, salt)
+        writes = relations.Relations(dialect, relations.FromRows(source, types), public or {}, beside or {}, salt)
         found = writes.rows(rows.base, _needed(rows))
         source, types = found.source, found.types
     writer = _Writer(dialect, source, types, salt)

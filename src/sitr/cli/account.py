@@ -33,7 +33,7 @@ def account(
     """
     check_schedule(schedule)
     from sitr.accounting.schedule_file import read_schedule  # only now: much slower than to look for a file
-    from sitr.report.account import Account, render, schedule_rows
+    from sitr.report.account import AccountedLoss, render, schedule_rows
     from sitr.report.chart.account import chart
     from sitr.report.comparison import random_dict
 
@@ -42,9 +42,9 @@ def account(
     loss = _loss(read)
     with working("Adding losses", quiet=as_json):
         if delta is not None and epsilon is None:
-            found = Account.at_delta(loss, delta)
+            found = AccountedLoss.at_delta(loss, delta)
         elif epsilon is not None and delta is None:
-            found = Account.at_epsilon(loss, epsilon)
+            found = AccountedLoss.at_epsilon(loss, epsilon)
         else:
             raise BadUsage(
                 wanted="either --delta, to report ε, or --epsilon, to report δ",

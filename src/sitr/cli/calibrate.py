@@ -44,7 +44,7 @@ def calibrate(
     from sitr.accounting.calibrate import calibrate as calibrated
     from sitr.flavors.approximate import ApproximateDP
     from sitr.loss.law import check
-    from sitr.report.account import Account, render
+    from sitr.report.account import AccountedLoss, render
     from sitr.report.chart.account import chart
     from sitr.report.figures import about
     from sitr.report.words.words import in_words
@@ -66,7 +66,7 @@ def calibrate(
         target = ApproximateDP(epsilon, delta)
         whole = find == "steps"
         best = calibrated(loss, target, whole=True) if whole else calibrated(loss, target)
-        found = Account.at_delta(loss(best), delta, proved=epsilon)
+        found = AccountedLoss.at_delta(loss(best), delta, proved=epsilon)
     values[find] = best
     setting = ", ".join(f"{SYMBOLS[name]} = {about(number)}" for name, number in values.items() if name != find)
     say_it = in_words().accounting

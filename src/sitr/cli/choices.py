@@ -34,7 +34,7 @@ from sitr.cli.options import (
     promise,
     unit_of,
 )
-from sitr.dataset.csv_format import Written
+from sitr.dataset.csv_format import DeclaredFormat
 from sitr.errors import BadUsage, FileError
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
@@ -108,10 +108,10 @@ class Choices:
         return promise(self.budget) if self.budget is not None else None
 
     @property
-    def written(self) -> Written:
+    def written(self) -> DeclaredFormat:
         """What is declared about the format of a CSV file."""
-        given = {name: getattr(self, name) for name in Written.__annotations__}
-        return cast("Written", {name: value for name, value in given.items() if value is not None})
+        given = {name: getattr(self, name) for name in DeclaredFormat.__annotations__}
+        return cast("DeclaredFormat", {name: value for name, value in given.items() if value is not None})
 
     def beside(self, ending: str) -> Path:
         """A file beside SOURCE, with the name of SOURCE up to its first dot and this ending."""

@@ -35,7 +35,7 @@ def dpsgd(
     from sitr.accounting.training import Training
     from sitr.flavors.approximate import ApproximateDP
     from sitr.loss.law import check
-    from sitr.report.account import Account, render, training_rows
+    from sitr.report.account import AccountedLoss, render, training_rows
     from sitr.report.chart.account import chart
     from sitr.report.figures import about
     from sitr.report.words.words import in_words
@@ -53,7 +53,7 @@ def dpsgd(
         if epsilon is not None:
             target = ApproximateDP(epsilon, delta)
             training = replace(training, sigma=calibrate(lambda value: replace(training, sigma=value).loss(), target))
-        found = Account.at_delta(training.loss(), delta, proved=inf if epsilon is None else epsilon)
+        found = AccountedLoss.at_delta(training.loss(), delta, proved=inf if epsilon is None else epsilon)
     headline = found.headline()
     if epsilon is not None:
         headline = in_words().accounting.with_sigma(headline, about(training.sigma))

@@ -23,7 +23,7 @@ from sitr.errors import BadUsage, unknown_name
 if TYPE_CHECKING:
     from sitr.backends.csv import CsvFile
     from sitr.cli.choices import Choices
-    from sitr.dataset.csv_format import Written
+    from sitr.dataset.csv_format import DeclaredFormat
     from sitr.dataset.schema import Kind
     from sitr.session.dataset import Unprotected
 
@@ -147,7 +147,7 @@ def _types(at: Dialogue, choices: Choices, found: Unprotected, look: Look) -> tu
     return replace(choices, types=[f"{name}={kind.value}" for name, kind in found.file.columns]), found
 
 
-def _doubt(file: CsvFile, written: Written) -> str | None:
+def _doubt(file: CsvFile, written: DeclaredFormat) -> str | None:
     """A part of the format that is unusual and not declared: with another delimiter, also the decimal mark."""
     from sitr.backends.confirmation import unusual
 

@@ -30,7 +30,7 @@ class CsvFormat:
     header: bool = True
 
 
-class Written(TypedDict, total=False):
+class DeclaredFormat(TypedDict, total=False):
     """What is declared about the format of a CSV file; what is left out is detected in its rows."""
 
     delimiter: str
@@ -41,10 +41,10 @@ class Written(TypedDict, total=False):
     header: bool
 
 
-NOTHING: Written = {}
+NOTHING: DeclaredFormat = {}
 
 
-def check_written(written: Written) -> None:
+def check_written(written: DeclaredFormat) -> None:
     """Refuse a declared format that no file can have.
 
     >>> check_written({"delimiter": ";", "date_format": "%d.%m.%Y"})

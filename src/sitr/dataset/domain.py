@@ -25,7 +25,7 @@ End = Number | date | datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DeclaredCells:
     """What a user declares about the cells of one column; None means not declared."""
 
     bins: int | None = None
@@ -37,15 +37,15 @@ class Wanted:
     missing: Rule | None = None
 
 
-def axis(column: Column, wanted: Wanted) -> Axis | None:
+def axis(column: Column, wanted: DeclaredCells) -> Axis | None:
     """The cells of a column of a histogram; None if its categories are not listed.
 
     Rows without a value have a cell, unless `missing` is `Rule.DROP`. A list of keys without NULL has one only if
     `missing` or `outside` asks for it, because a list names all values that exist.
 
-    >>> axis(Column("age", Kind.INTEGER), Wanted(bins=20, bounds=(0, 120))).ordinary
+    >>> axis(Column("age", Kind.INTEGER), DeclaredCells(bins=20, bounds=(0, 120))).ordinary
     20
-    >>> axis(Column("age", Kind.INTEGER), Wanted(bins=20))
+    >>> axis(Column("age", Kind.INTEGER), DeclaredCells(bins=20))
     Traceback (most recent call last):
     sitr.errors.QuestionError: Expected bounds=(low, high) or edges for the column 'age', got bounds=None. ...
     """
@@ -65,13 +65,13 @@ def axis(column: Column, wanted: Wanted) -> Axis | None:
     )
 
 
-def drawable(column: Column, wanted: Wanted) -> Drawable:
+def drawable(column: Column, wanted: DeclaredCells) -> Drawable:
     """The cells of a column of synthetic rows: keys, or bins of granules; `bins` is the most there may be.
 
     NULL has a cell unless `wanted.missing` is `Rule.DROP`; in a list of keys it must be listed too, because a list
     names all values that exist. A key that is not listed counts as NULL. So does NaN.
 
-    >>> drawable(Column("ok", Kind.BOOLEAN), Wanted(bins=64))
+    >>> drawable(Column("ok", Kind.BOOLEAN), DeclaredCells(bins=64))
     Categories(column=Column(name='ok', ...), keys=(False, True), outside=<Rule.MISSING: ...>, missing=<Rule.CELL: ...>)
     """
     bins = _bins(column, wanted)
@@ -86,7 +86,7 @@ def drawable(column: Column, wanted: Wanted) -> Drawable:
     return Granular(column, lower, upper, granularity, min(bins, upper - lower + 1), wanted.missing or Rule.CELL)
 
 
-def _granules(column: Column, wanted: Wanted) -> tuple[int, int, Fraction]:
+def _granules(column: Column, wanted: DeclaredCells) -> tuple[int, int, Fraction]:
     """The first and the last granule of a column, and the size of a granule."""
     if wanted.bounds is not None and column.kind in (Kind.DATE, Kind.TIMESTAMP):
         return *_moments(column, wanted.bounds), Fraction(1)
@@ -131,7 +131,7 @@ def _remedy(column: Column) -> str:
     return "Leave the column out, because only numbers, text, booleans, dates and timestamps can be imitated."
 
 
-def _bins(column: Column, wanted: Wanted) -> int:
+def _bins(column: Column, wanted: DeclaredCells) -> int:
     if isinstance(wanted.bins, bool) or not isinstance(wanted.bins, int) or not 1 <= wanted.bins <= MOST_CELLS:
         raise QuestionError(
             wanted=f"a whole number of bins from 1 to {MOST_CELLS:,} for the column {column.name!r}",
@@ -141,11 +141,11 @@ def _bins(column: Column, wanted: Wanted) -> int:
     return wanted.bins
 
 
-def _ranged(wanted: Wanted) -> bool:
+def _ranged(wanted: DeclaredCells) -> bool:
     return any(part is not None for part in (wanted.bins, wanted.bounds, wanted.edges, wanted.every))
 
 
-def _known_rules(column: Column, wanted: Wanted) -> None:
+def _known_rules(column: Column, wanted: DeclaredCells) -> None:
     if not isinstance(wanted.outside, Rule | None) or wanted.missing not in (None, Rule.CELL, Rule.DROP):
         raise QuestionError(
             wanted=f"a Rule for values of {column.name!r} outside the cells, and Rule.CELL or Rule.DROP for missing "
@@ -155,7 +155,7 @@ def _known_rules(column: Column, wanted: Wanted) -> None:
         )
 
 
-def _categories(column: Column, wanted: Wanted) -> Categories:
+def _categories(column: Column, wanted: DeclaredCells) -> Categories:
     if _ranged(wanted) or wanted.outside is Rule.CLAMP:
         raise QuestionError(
             given=f"The column {column.name!r} is cut by its categories, which have neither ranges nor a nearest cell.",
@@ -168,7 +168,7 @@ def _categories(column: Column, wanted: Wanted) -> Categories:
     return Categories(column, listed, outside, Rule.CELL if None in (keys or ()) else missing)
 
 
-def _dates(column: Column, wanted: Wanted) -> Dates:
+def _dates(column: Column, wanted: DeclaredCells) -> Dates:
     first, last = map(_day, wanted.bounds or (None, None))
     stepped = (wanted.bins, wanted.edges) == (None, None) and isinstance(wanted.every, Step)
     if first is None or last is None or first > last or not stepped:
@@ -186,7 +186,7 @@ def _day(value: object) -> date | None:
     return value if isinstance(value, date) and not isinstance(value, datetime) else None
 
 
-def _numbers(column: Column, wanted: Wanted) -> Even | Edges:
+def _numbers(column: Column, wanted: DeclaredCells) -> Even | Edges:
     outside = wanted.outside or Rule.CLAMP
     if wanted.edges is not None:
         given = list(wanted.edges)
@@ -203,7 +203,7 @@ def _numbers(column: Column, wanted: Wanted) -> Even | Edges:
     return Even(column, low, high, _bins(column, wanted), outside, wanted.missing or Rule.CELL)
 
 
-def _bounds(column: Column, wanted: Wanted) -> tuple[Fraction, Fraction]:
+def _bounds(column: Column, wanted: DeclaredCells) -> tuple[Fraction, Fraction]:
     if wanted.bounds is None and column.quantised is not None:
         low, high = column.quantised.ends
     else:

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
-from flint import ctx
-
 from sitr.errors import InvalidPromise, WiderThanAsked
 from sitr.flavors.meaning import KEPT, RELATIVE, above, ratio
 from sitr.flavors.promise import Adding, Obstacle, Points, Promise, count
 from sitr.numbers import Interval, ball, exact, float_below, upper, upward
+from sitr.precision import precision
 
 if TYPE_CHECKING:
     from sitr.loss.loss import Loss
@@ -148,7 +147,7 @@ class ApproximateDP(Adding):
         size = count(size, what="The size of a group")
         if size == 1 or self.delta == 0.0:
             return ApproximateDP(upward(exact(self.epsilon) * size), self.delta)
-        with ctx.workprec(128):  # so that only the last rounding counts, and a group of groups is not promised more
+        with precision(128):  # so that only the last rounding counts, and a group of groups is not promised more
             growth = (ball(self.epsilon) * size).expm1() / ball(self.epsilon).expm1() if self.epsilon else ball(size)
             delta = growth * ball(self.delta)
             return ApproximateDP(upward(exact(self.epsilon) * size), upper(delta) if delta < 1 else 1.0)
@@ -163,7 +162,7 @@ class ApproximateDP(Adding):
         if self.epsilon <= other.epsilon:
             return self.delta <= other.delta
         # Enough bits to compare neighbouring floats; where they do not suffice, the answer is no.
-        with ctx.workprec(256):
+        with precision(256):
             odds = ball(self.epsilon).exp()
             profile = ball(self.delta) + (1 - ball(self.delta)) * (odds - ball(other.epsilon).exp()) / (1 + odds)
             return bool(profile <= ball(other.delta))

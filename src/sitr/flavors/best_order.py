@@ -8,11 +8,12 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Protocol, TypeVar
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.flavors.curve import Curve, CurveSum, PointCurve, corners, terms_of
 from sitr.flavors.promise import Points, checked_delta
 from sitr.numbers import ball, upper
+from sitr.precision import precision
 
 ORDERS = tuple(order if order < 4 else round(order) * 1.0 for order in (1 + 2.0 ** (i / 4) for i in range(-62, 81)))
 """The orders at which curves are evaluated: from 1.00002 to about a million, four per doubling of α − 1.
@@ -56,7 +57,7 @@ def best(curve: Curve, delta: float, arrow: Arrow) -> tuple[float, float]:
     order = min(_turns(curve.points, goal) if isinstance(curve, PointCurve) else _search(curve, cost), key=cost)
     if math.isinf(bound := curve(order)):
         return math.inf, order
-    with ctx.workprec(256):
+    with precision(256):
         return max(0.0, upper(arrow(ball(order), ball(bound), ball(delta).log(), arb.log))), order
 
 

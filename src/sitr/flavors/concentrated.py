@@ -15,6 +15,7 @@ from sitr.flavors.promise import Obstacle, Promise, count, foreign, no_stopping_
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.numbers import Interval, ball, exact, largest, square_root_upward, upper, upward
+from sitr.precision import precision
 
 if TYPE_CHECKING:
     from sitr.loss.loss import Loss
@@ -101,6 +102,7 @@ class ConcentratedDP(Promise):
         """
         return upward(self._mean())
 
+    @precision()
     def loss_quantile(self, *, delta: float) -> float:
         """ε′ = E[L] + τ√(2 ln(1/δ)), the tail of a subgaussian.      [DR16, Def. 2.1 and Thm 3.4]"""
         return upper(ball(self._mean()) + ball(self.tau) * (-2 * ball(delta).log()).sqrt())

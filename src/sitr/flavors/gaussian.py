@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.best_order import Real
@@ -18,6 +18,7 @@ from sitr.flavors.promise import Adding, Obstacle, Promise, checked_delta, count
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.numbers import Interval, ball, exact, square_root_upward, upper, upward
+from sitr.precision import precision
 
 if TYPE_CHECKING:
     from sitr.loss.loss import Loss
@@ -142,7 +143,7 @@ class GaussianDP(Adding):
         # next to 1. Elsewhere the two terms may nearly cancel or be huge: raise the precision until neither matters.
         bits = 128
         while True:
-            with ctx.workprec(bits):
+            with precision(bits):
                 mu, e = ball(self.mu), ball(epsilon)
                 deviations = e / mu - mu / 2
                 if abs(deviations) > 39:
@@ -176,7 +177,7 @@ class GaussianDP(Adding):
         if start < 700.0:
             with suppress(ArithmeticError, ValueError):  # where the terms cancel, or are no floats
                 rough = _descent(_rough_profile, self.mu, start, goal, math.log)
-        with ctx.workprec(128 + 2 * abs(math.frexp(self.mu)[1])):  # ε/μ and μ/2 nearly cancel if μ is large
+        with precision(128 + 2 * abs(math.frexp(self.mu)[1])):  # ε/μ and μ/2 nearly cancel if μ is large
             mu, log_delta = ball(self.mu), ball(delta).log()
             first = arb(rough) if start < 700.0 else mu * (mu / 2 + (-2 * log_delta).sqrt())
             solution = _descent(lambda mu, epsilon: _profile(mu, epsilon.mid()), mu, first, log_delta, arb.log)

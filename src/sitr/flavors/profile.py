@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import LARGEST_LOSS, ApproximateDP
@@ -20,6 +20,7 @@ from sitr.flavors.meaning import RELATIVE
 from sitr.flavors.promise import Obstacle, Points, Promise, count, parameter
 from sitr.namespace import Later
 from sitr.numbers import Interval, ball, exact, largest, probability, upward
+from sitr.precision import precision
 
 if TYPE_CHECKING:
     from sitr.loss import lattice
@@ -170,7 +171,7 @@ class PrivacyProfile(Promise):
         epsilon = parameter(epsilon, name="epsilon", flavor="PrivacyProfile")
         if epsilon >= self.points[-1][0]:
             return self.points[-1][1]
-        with ctx.workprec(max(_bits(self.points), _bits(((epsilon, 0.0),)))):
+        with precision(max(_bits(self.points), _bits(((epsilon, 0.0),)))):
             vertices = _envelope(self)
             place = bisect_right(vertices, epsilon, key=lambda vertex: vertex.loss)
             low, high = vertices[place - 1], vertices[place]
@@ -214,7 +215,7 @@ def _envelope(profile: PrivacyProfile) -> list[Vertex]:
 
     Every chord between two of the points is valid. A point is left out unless it is proved to lie below the chord.
     """
-    with ctx.workprec(_bits(profile.points)):
+    with precision(_bits(profile.points)):
         right = [Vertex(epsilon, ball(epsilon).exp(), ball(delta)) for epsilon, delta in profile.points]
         left = [Vertex(-loss, 1 / odds, 1 - (1 - bound) / odds) for loss, odds, bound in reversed(right)]
         hull = [Vertex(-math.inf, arb(0), arb(1))]
@@ -244,7 +245,7 @@ def atoms(profile: PrivacyProfile) -> list[tuple[Fraction, float]]:
 
     Q's mass at a vertex is the change of slope there, P's is t times that.
     """
-    with ctx.workprec(_bits(profile.points)):
+    with precision(_bits(profile.points)):
         vertices = _envelope(profile)
         slopes = [(right.bound - left.bound) / (right.odds - left.odds) for left, right in pairwise(vertices)]
         bends = [after - before for before, after in pairwise([*slopes, arb(0)])]
@@ -294,7 +295,7 @@ def exposed(masses: Iterable[tuple[float, int]]) -> float:
     >>> exposed([(1e-6, 1)]), exposed([(0.5, 2)])
     (1e-06, 0.75)
     """
-    with ctx.workprec(1300):  # a sum of the smallest δ is still a δ
+    with precision(1300):  # a sum of the smallest δ is still a δ
         finite, union = arb(1), Fraction(0)
         for mass, times in masses:
             finite *= (1 - ball(mass)) ** times

@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flint import ctx
-
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP, normal
@@ -16,6 +14,7 @@ from sitr.flavors.promise import Adding, Obstacle, Points, Promise, count
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.numbers import Interval, ball, exact, square_root_upward, upper, upward
+from sitr.precision import precision
 
 if TYPE_CHECKING:
     from sitr.loss.loss import Loss
@@ -28,7 +27,7 @@ class ResponseCurve:
     epsilon: float
 
     def __call__(self, order: float, /) -> float:
-        with ctx.workprec(256):
+        with precision(256):
             alpha, epsilon = ball(order), ball(self.epsilon)
             if alpha * epsilon < 64:  # cosh a − cosh b = 2 sinh((a+b)/2) sinh((a−b)/2): nothing cancels
                 excess = 2 * (alpha * epsilon / 2).sinh() * ((alpha - 1) * epsilon / 2).sinh() / (epsilon / 2).cosh()
@@ -116,6 +115,7 @@ class PureDP(Adding):
         """
         return ZeroConcentratedDP(self.to_concentrated().mu)
 
+    @precision()
     def to_approximate(self, *, delta: float = 0.0) -> ApproximateDP:
         """The least ε at this δ that every ε-DP mechanism keeps: the profile of randomized response.
 
@@ -134,6 +134,7 @@ class PureDP(Adding):
         # Where the ball is too wide, ε itself is an upper bound.
         return ApproximateDP(min(upper(remaining.log()), self.epsilon) if remaining > 0 else self.epsilon, whole.delta)
 
+    @precision()
     def to_concentrated(self) -> ConcentratedDP:
         """μ = ε·tanh(ε/2), the mean loss of randomized response: tight. τ = ε bounds any loss within ±ε.
 
@@ -170,7 +171,7 @@ class PureDP(Adding):
             return GaussianDP(0.0)
         if self.epsilon > 1e15:  # Φ(−x) ≤ e^{−x²/2}/2 is then as good
             return GaussianDP(upward(square_root_upward(8 * exact(self.epsilon))))
-        with ctx.workprec(64 + 2 * abs(math.frexp(self.epsilon)[1])):  # e^{−ε} may be next to 1, or to 0
+        with precision(64 + 2 * abs(math.frexp(self.epsilon)[1])):  # e^{−ε} may be next to 1, or to 0
             share = (-ball(self.epsilon)).exp() / (1 + (-ball(self.epsilon)).exp())  # Φ(−μ/2)
             low, high = 0.0, 1.0
             while not normal(-ball(high)) <= share:

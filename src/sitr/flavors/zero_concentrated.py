@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.meaning import RELATIVE, above, ratio
 from sitr.flavors.promise import Adding, Obstacle, Promise, ceiling, checked_delta, count, largest_fitting
 from sitr.flavors.renyi import RenyiDP
 from sitr.numbers import Interval, ball, exact, upper, upward
+from sitr.precision import precision
 
 if TYPE_CHECKING:
     from sitr.loss.loss import Loss
@@ -83,6 +84,7 @@ class ZeroConcentratedDP(Adding):
         """A line without a slope is D_∞ ≤ ξ.      [vEH14, Thm 8]"""
         return self.xi if self.rho == 0.0 else None
 
+    @precision()
     def loss_quantile(self, *, delta: float) -> float:
         """ε′ = ξ + ρ + 2√(ρ ln(1/δ)), since P(L > ξ + ρ + λ) ≤ e^{−λ²/(4ρ)} for all λ > 0.      [BS16, Lemma 3.5]
 
@@ -125,6 +127,7 @@ class ZeroConcentratedDP(Adding):
                 return self.to_approximate(delta=other.delta).epsilon <= other.epsilon
         return other.follows_from(self)
 
+    @precision()
     def to_approximate(self, *, delta: float) -> ApproximateDP:
         """The least ε at this δ over all orders α, rounded up.
 
@@ -137,7 +140,7 @@ class ZeroConcentratedDP(Adding):
         if self.rho == 0.0:
             return ApproximateDP(self.xi, delta)  # D_∞ ≤ ξ: the loss never exceeds ξ
         x = ball(Fraction(_best_order(self.rho, delta)))
-        with ctx.workprec(256):  # many more bits than a float: the result is then monotone in ρ to its last digit
+        with precision(256):  # many more bits than a float: the result is then monotone in ρ to its last digit
             epsilon = ball(self.xi) + ball(self.rho) * (1 + x) - (1 / x).log1p() - (ball(delta).log() + x.log1p()) / x
             return ApproximateDP(max(0.0, upper(epsilon)), delta)
 

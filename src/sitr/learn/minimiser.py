@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
-from flint import arb, arb_mat, ctx
+from flint import arb, arb_mat
 
 from sitr.learn.losses import Numbers, RowLoss
 from sitr.learn.rows import TrainingRows
 from sitr.numbers import ball, float_below, power_of_two
+from sitr.precision import precision
 
 UNIT = 2.0**-53
 """The relative rounding error of one operation."""
@@ -213,7 +214,7 @@ def _by_balls(problem: Objective, within: Fraction) -> list[Fraction]:
         rounds += 1
         if rounds % 64 == 0:
             bits *= 2
-        with ctx.workprec(bits):
+        with precision(bits):
             value, vector, bend = _evaluated(problem, weights)
             near = ball(problem.curvature) * ball(within)
             if _length(vector) <= near:

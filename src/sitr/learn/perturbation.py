@@ -27,6 +27,7 @@ from sitr.mechanisms.spherical import Spherical
 from sitr.noise.coins import Coins
 from sitr.noise.rounded import rounded_spherical
 from sitr.numbers import ball, downward, exact, positive, power_of_two, square_root_upward, upper
+from sitr.precision import precision
 from sitr.sensitivity.pairs import disjoint, ordered
 
 _FINE = 2**10
@@ -114,6 +115,7 @@ def output_perturbed(
     return Released(tuple(vector), promise, error, granularity)
 
 
+@precision()
 def _bell_length(sigma: Fraction, size: int, granularity: Fraction) -> float:
     """A length that d Gaussian numbers do not exceed in 95% of cases: ‖z‖²/(2σ²) has the Gamma law of d/2.
 
@@ -188,9 +190,10 @@ def objective_perturbed(
     epsilon = positive(promise.epsilon, name="epsilon", of="Noise in the objective")
     most, mask = epsilon * (1 - _MASK), epsilon * _MASK
     bend = longest**2 / 4
-    least = ball(bend / count) / (ball(most) / 2).expm1()
-    tilted = replace(problem, curvature=max(problem.curvature, exact(upper(least))))
-    rest = most - exact(upper(ball(bend / (count * tilted.curvature)).log1p()))
+    with precision():
+        least = exact(upper(ball(bend / count) / (ball(most) / 2).expm1()))
+        tilted = replace(problem, curvature=max(problem.curvature, least))
+        rest = most - exact(upper(ball(bend / (count * tilted.curvature)).log1p()))
     scale = 2 * longest / rest
     grain = granularity or tilted.granularity(
         moved=2 * longest / (count * (tilted.curvature + bend)),

@@ -14,6 +14,7 @@ from sitr.loss.law import FUNCTIONS
 from sitr.loss.moments import LARGEST
 from sitr.loss.normal_tail import normal_tail
 from sitr.numbers import Interval, lower, upper
+from sitr.precision import precision
 
 NEAR = Fraction(1, 2**44)
 """A relative margin for μ, which is rounded if it comes from many Gaussians: far above its rounding error."""
@@ -25,6 +26,7 @@ APART = 512
 """How many floats apart the ends of a bisected interval may be: a relative 1.1e-13."""
 
 
+@precision()
 def gaussian_delta(mu: float, epsilon: float) -> Interval:
     """δ(ε)."""
     if mu > HUGE:

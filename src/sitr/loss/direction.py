@@ -20,6 +20,7 @@ from sitr.loss.law import FUNCTIONS, ROUNDING, Law, Laws
 from sitr.loss.search import DeltaAt, EpsilonAt, Hint, answer
 from sitr.loss.single import single_delta, single_epsilon
 from sitr.numbers import Interval, exact, lower, upper
+from sitr.precision import precision
 
 FEW = 64
 """At most this many masses are multiplied exactly."""
@@ -103,6 +104,7 @@ def _closed(laws: Laws, question: DeltaAt | EpsilonAt) -> Interval | None:
     return None
 
 
+@precision()
 def _enumerated(atoms: Atoms, laws: Laws, question: DeltaAt | EpsilonAt) -> Interval:
     """The answer for a sum of which every value is known. A δ that was no float may be rounded."""
     mass = infinite_mass(laws)

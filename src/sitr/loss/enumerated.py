@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from functools import lru_cache, reduce
 from typing import TYPE_CHECKING
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.loss.forms.finite import FiniteLaw
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw
 from sitr.loss.law import FUNCTIONS, ROUNDING, Law, Laws, Vector
 from sitr.namespace import Later
 from sitr.numbers import Interval, ball
+from sitr.precision import nearest, precision
 
 if TYPE_CHECKING:
     import numpy as np
@@ -99,7 +100,7 @@ def _listed(law: Law) -> FiniteLaw:
 
 def infinite_mass(laws: Laws) -> arb:
     """P(L = +∞) = 1 − Π(1 − mass), for the decimals that the masses print as."""
-    with ctx.workprec(224):
+    with precision(224):
         kept = arb(0)
         for law, times in laws:
             if law.infinite >= 1.0:
@@ -128,10 +129,10 @@ def binomial(
     """
     (low, high), (log_low, log_high) = losses, log_masses
     centre = min(times, max(0, round(times / (1 + math.exp(min(700.0, log_high - log_low))))))
-    with ctx.workprec(128):
+    with precision(128):
         choices = arb(times + 1).lgamma() - arb(centre + 1).lgamma() - arb(times - centre + 1).lgamma()
-        middle = float((choices + arb(log_low) * centre + arb(log_high) * (times - centre)).exp().mid())
-        odds = float((arb(log_low) - arb(log_high)).exp().mid())
+        middle = nearest((choices + arb(log_low) * centre + arb(log_high) * (times - centre)).exp())
+        odds = nearest((arb(log_low) - arb(log_high)).exp())
     up = np.arange(centre, times, dtype=np.float64)
     down = np.arange(centre, 0, -1, dtype=np.float64)
     rising = np.cumprod((times - up) / (up + 1) * odds)
@@ -181,7 +182,8 @@ def _summed(count: int) -> float:
 def _greatest(atoms: Atoms, tail: arb) -> float:
     """An ε at which the hockey-stick of the true law is certainly at most `tail`; infinite if none is found."""
     factor = 1 + atoms.slip + _summed(len(atoms.losses))
-    goal = float(tail.lower()) * (1 - 4 * ROUNDING)
+    with precision():
+        goal = float(tail.lower()) * (1 - 4 * ROUNDING)
     top = float(atoms.losses[-1])
     if goal <= atoms.lost:
         return math.inf
@@ -195,7 +197,8 @@ def _greatest(atoms: Atoms, tail: arb) -> float:
 def _least(atoms: Atoms, tail: arb) -> float:
     """An ε at which the hockey-stick of the true law is certainly at least `tail`, or 0."""
     factor = 1 - atoms.slip - _summed(len(atoms.losses))
-    goal = float(tail.upper()) * (1 + 4 * ROUNDING)
+    with precision():
+        goal = float(tail.upper()) * (1 + 4 * ROUNDING)
     if factor <= 0.0:
         return 0.0
     guess = root(atoms, goal / factor)

@@ -11,12 +11,13 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.loss.forms.gaussian import normal
 from sitr.loss.law import FUNCTIONS, ROUNDING, Law
 from sitr.namespace import Later
 from sitr.numbers import Interval
+from sitr.precision import precision
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +41,7 @@ def single_exceeding(law: Law, epsilon: float) -> Interval:
 
 def gaussian_exceeding(mu: float, epsilon: float) -> Interval:
     """Φ(μ/2 − ε/μ), because L is N(μ²/2, μ²)."""
-    with ctx.workprec(128):
+    with precision(128):
         # The answer holds for the float and for the decimal that it prints as.
         least, most = (normal(arb(mu) / 2 - arb(math.nextafter(epsilon, end)) / arb(mu)) for end in (math.inf, 0.0))
         return _probability(float(least.lower()), float(most.upper()))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.loss.forms.finite import FiniteLaw
 from sitr.loss.law import Law
 from sitr.loss.loss import Loss
 from sitr.numbers import ball
+from sitr.precision import nearest, precision
 
 
 def finite_part(loss: Loss, /) -> Loss | None:
@@ -34,8 +35,8 @@ def _rest(law: Law) -> Law | None:
         return law
     if not isinstance(law, FiniteLaw) or 1.0 in (law.infinite, law.beyond):
         return None
-    with ctx.workprec(256):
+    with precision(256):
         here, there = ((1 - ball(mass)).log() for mass in (law.infinite, law.beyond))
-        losses = [float((arb(loss) - here + there).mid()) for loss in law.losses]
-        masses = [float((arb(mass) - here).mid()) for mass in law.log_masses]
+        losses = [nearest(arb(loss) - here + there, zero=200) for loss in law.losses]
+        masses = [nearest(arb(mass) - here, zero=200) for mass in law.log_masses]
     return FiniteLaw(tuple(losses), tuple(masses))

@@ -19,7 +19,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.loss.discrete_mu import discrete_mu
 from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
@@ -28,6 +28,7 @@ from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
 from sitr.loss.law import FUNCTIONS, Law, Laws
 from sitr.namespace import Later
 from sitr.numbers import Interval
+from sitr.precision import precision
 
 if TYPE_CHECKING:
     import statistics
@@ -136,7 +137,7 @@ def _slope(known: dict[float, Interval], left: float, right: float) -> float:
 
 def _chord(left: float, high: float, right: float, low: float) -> float:
     """A μ for which this chord is proved to be below the hockey-stick of the Gaussians; or infinite."""
-    with ctx.workprec(192):
+    with precision(192):
         t, u = arb(left).exp(), arb(right).exp()
         slope = (arb(high) - arb(low)) / (u - t)
         at_zero = arb(high) + slope * t

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sitr.numbers import ball, probability
+from sitr.precision import precision
 
 CELLS = 8192
 """The most points a law has; more would cost time, and move the results by less than a thousandth."""
@@ -83,7 +84,8 @@ class Lattice:
 
         Without cancellation, from the top: δ(ε) = e^{−h}·δ(ε + h) + (1 − e^{−h})·Σ_{l > ε} m(l).
         """
-        kept, gained = probability((-ball(self.step)).exp()), probability(-(-ball(self.step)).expm1())
+        with precision():
+            kept, gained = probability((-ball(self.step)).exp()), probability(-(-ball(self.step)).expm1())
         delta = tail = 0.0
         for i in range(len(self.masses) - 1, -1, -1):
             if self.lowest + i < 0:

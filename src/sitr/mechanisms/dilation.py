@@ -21,10 +21,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.errors import InvalidPromise
 from sitr.numbers import Number, ball, exact, inside, lower, natural, positive, upper
+from sitr.precision import precision
 
 _CLOSE = Fraction(1, 2**40)
 """The relative precision of the search for β."""
@@ -39,6 +40,7 @@ _GOOD, _MOST = 60, 2**13
 """The bits that should be accurate, and the largest precision to reach this: a wide ball is still a bound."""
 
 
+@precision()
 def laplace_delta(epsilon: Number, *, shift: Number, dilation: Number) -> float:
     """δ(ε) = (1 − e^{−β})·exp(−(ε + β)/(e^β − 1))·cosh(α/(e^β − 1)) for ε ≥ max(α, β + αe^{−β}): the largest possible.
 
@@ -69,6 +71,7 @@ def laplace_dilation(epsilon: Number, *, delta: Number, shift: Number) -> float:
     return _largest(lambda b: _radial_known(e, a, b, 1) and bool(_sharp(lambda: _laplace(e, a, b)) <= ball(d)))
 
 
+@precision()
 def gaussian_delta(epsilon: Number, *, shift: Number, dilation: Number) -> float:
     """δ(ε) = P(A) − e^ε·Q(A) with P = N(α, e^{2β}), Q = N(0, 1), A = {x < x₁ or x > x₂}, for ε not too small.
 
@@ -100,6 +103,7 @@ def gaussian_dilation(epsilon: Number, *, delta: Number, shift: Number) -> float
     return _largest(lambda b: _gaussian_known(e, a, b) and bool(_sharp(lambda: _gaussian(e, a, b)) <= ball(d)))
 
 
+@precision()
 def student_epsilon(*, shift: Number, dilation: Number, freedom: int) -> float:
     """ε = max{F(0), F(β)} with F(b) = (ν + 1)/2·θ(b) + (ν − 1)/2·b, cosh θ(b) = (e^b + (1 + α²/ν)e^{−b})/2: pure.
 
@@ -130,6 +134,7 @@ def student_dilation(epsilon: Number, *, shift: Number, freedom: int) -> float:
     return _largest(lambda b: bool(_sharp(lambda: _student(a, b, degrees)) <= ball(e)))
 
 
+@precision()
 def spherical_delta(epsilon: Number, *, shift: Number, dilation: Number, size: int) -> float:
     """δ(ε) ≤ Q(D, te^{−β}) − e^{ε−α}·Q(D, t), t = (ε + Dβ − α)/(1 − e^{−β}), for ε ≥ max(α, Dβ + αe^{−β}).
 
@@ -167,7 +172,7 @@ def spherical_dilation(epsilon: Number, *, delta: Number, shift: Number, size: i
 
 def _radial_known(e: Fraction, a: Fraction, b: Fraction, size: int) -> bool:
     """ε ≥ max(α, Dβ + αe^{−β})."""
-    with ctx.workprec(_ENOUGH):
+    with precision(_ENOUGH):
         return a <= e and bool(size * ball(b) + ball(a) * (-ball(b)).exp() <= ball(e))
 
 
@@ -179,7 +184,7 @@ def _laplace(epsilon: Fraction, shift: Fraction, dilation: Fraction) -> arb:
 
 def _gaussian_known(e: Fraction, a: Fraction, b: Fraction) -> bool:
     """α² ≤ 2ε, and L = β + y²/(2r²) − (α − y)²/2 ≤ ε for |y| ≤ c: it is concave, with its top at αr²/(r² − 1)."""
-    with ctx.workprec(_ENOUGH):
+    with precision(_ENOUGH):
         wider, square = (2 * ball(b)).expm1(), (2 * ball(b)).exp()
         y = (ball(a) * square / wider).min((2 * ball(b) * square / wider).sqrt())
         return a * a <= 2 * e and bool(ball(b) + y * y / (2 * square) - (ball(a) - y) ** 2 / 2 <= ball(e))
@@ -230,13 +235,14 @@ def _sharp(compute: Callable[[], arb]) -> arb:
     """Computed at a precision that gives enough accurate bits."""
     bits = 128
     while True:
-        with ctx.workprec(bits):
+        with precision(bits):
             found = compute()
         if found.rel_accuracy_bits() >= _GOOD or bits >= _MOST:
             return found
         bits *= 2
 
 
+@precision()
 def _largest(keeps: Callable[[Fraction], bool]) -> float:
     """A float β that keeps the promise, only a little smaller than one that does not."""
     if not keeps(_LEAST):

@@ -11,6 +11,7 @@ from sitr.mechanisms.choice import Choice, Scores, rational_scores
 from sitr.noise.coins import Coins
 from sitr.noise.selection import select
 from sitr.numbers import Number, ball, exact, float_above, inside, natural, upper, upward
+from sitr.precision import precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class Exponential(Choice):
         """
         return Loss.of(BoundedRangeLaw(float_above(self.epsilon)), bound=True)
 
+    @precision()
     def error(self, *, candidates: int, confidence: Number = 0.95) -> float:
         """With this confidence the chosen score is at most this far below the best one: ln((k − 1)c/(1 − c))/rate.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Self
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
@@ -37,6 +37,7 @@ from sitr.numbers import (
     upper,
     upward,
 )
+from sitr.precision import precision
 
 _CLOSE = Fraction(1, 2**40)
 """The relative precision of the search for σ."""
@@ -171,6 +172,7 @@ def vector_loss(sigma: Fraction, square: Fraction) -> Loss:
     return Loss.of(GaussianLaw(float_above(square_root_upward(square) * one)), bound=True)
 
 
+@precision()
 def classical_sigma(epsilon: Number, *, delta: Number, sensitivity: Number = 1) -> float:
     """√(2 ln(1.25/δ))·Δ/ε, rounded up: the calibration of the textbooks, for ε < 1 only and for noise on the reals.
 
@@ -219,7 +221,7 @@ def _excess(sigma: Fraction, shift: int, epsilon: Fraction, delta: Fraction) -> 
     """
     bits = 128 + 2 * math.ceil(min(epsilon, Fraction(_LONG))) + delta.denominator.bit_length()
     border = epsilon * sigma**2 / shift + Fraction(shift, 2)
-    with ctx.workprec(bits + 64):
+    with precision(bits + 64):
         whole, tail = bell_sums(sigma, bits=bits)
         near, far = math.floor(border - shift), math.floor(border)
         excess = tail(near) if near >= 0 else whole - tail(-near - 1)

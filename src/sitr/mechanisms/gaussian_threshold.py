@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.errors import InvalidParameter
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
@@ -22,6 +22,7 @@ from sitr.noise.coins import Coins
 from sitr.noise.gaussian import discrete_gaussian_tail
 from sitr.noise.rounded import rounded_gaussian_tail
 from sitr.numbers import Number, ball, exact, inside, least_whole, natural, probability
+from sitr.precision import precision
 
 GaussianNoise = Gaussian | RoundedGaussian
 
@@ -97,14 +98,14 @@ class GaussianThreshold:
         keys, many = (natural(n, name=name, of="GaussianThreshold") for n, name in ((groups, "groups"), (each, "each")))
 
         def keeps(least: int) -> bool:
-            with ctx.workprec(128):
+            with precision(128):
                 return bool(exposed(_passes(noise, least - many), keys) <= ball(most))
 
         return cls(noise, keys, least_whole(keeps, least=many + 1), many)
 
     def promise(self) -> ApproximateZeroConcentratedDP:
         """(ρ, 1 − (1 − p)^g), both rounded up."""
-        with ctx.workprec(128):
+        with precision(128):
             delta = probability(exposed(_passes(self.noise, self.least - self.each), self.groups))
         return ApproximateZeroConcentratedDP(express(self.noise.promise(), ZeroConcentratedDP).rho, delta)
 

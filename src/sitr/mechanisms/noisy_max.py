@@ -7,7 +7,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import ClassVar
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.errors import InvalidParameter
 from sitr.mechanisms.choice import Choice, WholeScores, whole_scores
@@ -15,6 +15,7 @@ from sitr.noise.coins import Coins, system_coins
 from sitr.noise.geometric import geometric
 from sitr.noise.laplace import discrete_laplace
 from sitr.numbers import Number, ball, inside, least_whole, natural
+from sitr.precision import precision
 
 
 class ScoreNoise(Enum):
@@ -80,7 +81,7 @@ class NoisyMax(Choice):
         def holds(width: int) -> bool:
             return bool((k - 1) * self._overtakes(width + 1) <= ball(1 - level))
 
-        with ctx.workprec(256):
+        with precision(256):
             return least_whole(holds)
 
     def release(self, scores: WholeScores, *, coins: Coins | None = None) -> int:

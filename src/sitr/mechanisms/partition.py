@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from numbers import Integral
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.errors import InvalidParameter
 from sitr.flavors.approximate import LARGEST_LOSS, ApproximateDP
@@ -19,6 +19,7 @@ from sitr.noise.coins import Coins, system_coins
 from sitr.noise.geometric import TABLES
 from sitr.noise.inversion import Inversion, settle
 from sitr.numbers import Number, ball, exact, float_above, inside, least_whole, natural, positive, upper, upward
+from sitr.precision import precision
 
 _TABULATED = 4096
 """The chances for up to this many people are put into a table."""
@@ -66,6 +67,7 @@ class PartitionSelection:
         """
         return ApproximateDP(upward(exact(self.epsilon)), upward(exact(self.delta)))
 
+    @precision()
     def loss(self) -> Loss:
         """A bound: for each key the worst loss that its (ε, δ) allows.      [KOV15, Thm 3.3]
 
@@ -80,6 +82,7 @@ class PartitionSelection:
         law = response(float_above(exact(self.epsilon) / self.keys), infinite=float_above(upper(delta)))
         return Loss.of(law, self.keys, bound=True)
 
+    @precision()
     def chance(self, people: int) -> arb:
         """π_n for n people, enclosed at the working precision.
 
@@ -95,7 +98,7 @@ class PartitionSelection:
         16
         """
         rest = 1 - inside(confidence)
-        with ctx.workprec(256):
+        with precision(256):
             return least_whole(lambda people: bool(_chances(self, people)[1] <= ball(rest)), least=1)
 
     def release(self, people: Sequence[int], *, coins: Coins | None = None) -> list[bool]:
@@ -153,7 +156,7 @@ def _borders(epsilon: Fraction, delta: Fraction, keys: int) -> tuple[int, int]:
         return 1, 1
     bits = 128
     while True:
-        with ctx.workprec(bits):
+        with precision(bits):
             step, each = _each(epsilon, delta, keys)
             growth = step.expm1()
             turn = ((growth + 2 * each) / ((growth + 2) * each)).log() / step

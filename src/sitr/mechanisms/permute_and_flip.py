@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb
 
 from sitr.mechanisms.choice import Choice, Scores, rational_scores
 from sitr.mechanisms.exponential import Exponential
 from sitr.noise.bernoulli import one_for_each
 from sitr.noise.coins import Coins, system_coins
 from sitr.numbers import Number, ball, exact, inside, natural, upward
+from sitr.precision import precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class PermuteAndFlip(Choice):
         k, level = natural(candidates, name="candidates", of="PermuteAndFlip"), inside(confidence)
         enough = Exponential(self.epsilon, self.sensitivity, self.monotone).error(candidates=k, confidence=level)
         low, high = Fraction(0), exact(enough)
-        with ctx.workprec(128):
+        with precision(128):
             while high - low > high / 2**50:
                 middle = (low + high) / 2
                 low, high = (low, middle) if _best(k, ball(self.rate * middle)) >= ball(level) else (middle, high)

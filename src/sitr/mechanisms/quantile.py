@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.errors import InvalidParameter
 from sitr.flavors.pure import PureDP
@@ -22,7 +22,9 @@ from sitr.mechanisms.exponential import Exponential
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.inversion import settle
+from sitr.noise.sums import exponential_sums
 from sitr.numbers import Number, ball, exact, float_above, inside, natural, positive, upward
+from sitr.precision import undisturbed, working_bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +170,12 @@ def choose(sizes: list[int], costs: list[int], rate: Fraction, coins: Coins) -> 
     def tails(bits: int) -> list[arb]:
         reach = Fraction(7, 10) * (bits + total.bit_length())
         near = bisect_right(costs, reach / rate)
-        beyond = arb(0).union(total * (-ball(reach)).exp()) if near < len(costs) else arb(0)
-        weights = (sizes[i] * (-ball(rate * costs[i])).exp() for i in reversed(range(near)))
-        return list(accumulate(weights, initial=beyond))[::-1]
+        beyond = undisturbed(bits, lambda: arb(0).union(total * (-ball(reach)).exp())) if near < len(costs) else None
+        terms = ((sizes[i], rate * costs[i]) for i in reversed(range(near)))
+        return exponential_sums(terms, bits=bits, beyond=beyond)[::-1]
 
     def survival(i: int) -> arb:
-        sums = tails(ctx.prec)
+        sums = tails(working_bits())
         return sums[min(i, len(sums) - 1)] / sums[0] if i < len(sizes) else arb(0)
 
     return settle(survival, coins.bits(64), 64, coins=coins, more=64)

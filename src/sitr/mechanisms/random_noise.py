@@ -19,6 +19,7 @@ from sitr.noise.coins import Coins
 from sitr.noise.rounded import rounded_laplace
 from sitr.noise.uniform import uniform
 from sitr.numbers import Number, ball, exact, inside, positive
+from sitr.precision import precision
 from sitr.sensitivity.decay import LEAST
 from sitr.sensitivity.newcomer import Indices, RandomSensitivity
 from sitr.sensitivity.pairs import Pairs
@@ -90,6 +91,7 @@ class RandomNoise:
         noise = rounded_laplace(scale=self._scale(rows, coins), coins=coins)
         return (self.sensitivity.subject.centre(rows) + noise) * self.sensitivity.subject.granularity
 
+    @precision()
     def error(self, values: Any, *, confidence: Number = 0.95, coins: Coins | None = None) -> Fraction:
         """The noise on these values is at most this, with at least this confidence. **As secret as the values are.**
 

@@ -20,6 +20,7 @@ from sitr.noise.coins import Coins
 from sitr.noise.draws import Draws
 from sitr.noise.uniform import uniform
 from sitr.numbers import Number, ball, exact, flag, inside, natural, positive, upper, upward
+from sitr.precision import nearest, precision, undisturbed
 
 Answers = Sequence[int] | NDArray[np.integer]
 
@@ -77,8 +78,9 @@ class Response:
         [-0.163..., 4.163...]
         """
         counts = np.bincount(_answers(said, self.answers, mechanism="Response"), minlength=self.answers)
-        return _unbiased(counts, len(said), self._chances()[1], self._contrast())
+        return undisturbed(128, _unbiased, self, counts, people=len(said))
 
+    @precision()
     def error(self, *, people: int, confidence: Number = 0.95) -> float:
         """With this confidence an estimate, each by itself, is this close to the truth: √(n·ln(2/(1 − c))/2)/(p − q).
 
@@ -126,6 +128,7 @@ class UnaryResponse:
         """ε, to everybody who answers once."""
         return PureDP(upward(exact(self.epsilon)))
 
+    @precision(128)
     def loss(self) -> Loss:
         """Between two answers only their own two questions differ: ε with p(1 − q), −ε with (1 − p)q, and otherwise 0.
 
@@ -135,7 +138,7 @@ class UnaryResponse:
         (p, q), (not_p, not_q) = self._chances(), self._refusals()
         masses = (not_p * q, p * q + not_p * not_q, p * not_q)
         size = float(exact(self.epsilon))
-        return Loss.of(FiniteLaw((-size, 0.0, size), tuple(float(mass.log().mid()) for mass in masses)))
+        return Loss.of(FiniteLaw((-size, 0.0, size), tuple(nearest(mass.log(), zero=100) for mass in masses)))
 
     @overload
     def release(self, value: int, *, coins: Coins | None = None) -> list[int]: ...
@@ -164,8 +167,9 @@ class UnaryResponse:
                 do="Pass the answers of release(), one row for each person.",
             )
         counts = np.array(said, dtype=np.int64).reshape(len(said), self.answers).sum(axis=0)
-        return _unbiased(counts, len(said), self._chances()[1], self._contrast())
+        return undisturbed(128, _unbiased, self, counts, people=len(said))
 
+    @precision()
     def error(self, *, people: int, confidence: Number = 0.95) -> float:
         """With this confidence an estimate, each by itself, is this close to the truth.      [Hoe63, Thm 2]"""
         return _error(people, confidence, self._contrast(), mechanism="UnaryResponse")
@@ -211,7 +215,8 @@ def _answers(values: Answers, answers: int, *, mechanism: str) -> Draws:
     return np.array(integers, dtype=np.int64) if answers <= 2**63 else np.array(integers, dtype=np.object_)
 
 
-def _unbiased(counts: NDArray[np.int64], people: int, q: arb, contrast: arb) -> list[float]:
+def _unbiased(mechanism: Response | UnaryResponse, counts: NDArray[np.int64], *, people: int) -> list[float]:
+    q, contrast = mechanism._chances()[1], mechanism._contrast()
     return [float(((int(count) - people * q) / contrast).mid()) for count in counts]
 
 

@@ -9,7 +9,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.errors import IncompatiblePromises, InvalidPromise, QuestionError
 from sitr.flavors.approximate import ApproximateDP
@@ -28,6 +28,7 @@ from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
 from sitr.noise.rounded import rounded_gaussian, rounded_laplace, rounded_student
 from sitr.numbers import Number, ball, exact, inside, natural, positive, upper, upward
+from sitr.precision import precision
 from sitr.sensitivity.decay import LEAST
 from sitr.sensitivity.smoothed import Smooth
 
@@ -150,6 +151,7 @@ class SmoothNoise:
         scale, centre = self._scale(values), self.sensitivity.centre(values)
         return (centre + self._draw(scale, coins)) * self.sensitivity.granularity
 
+    @precision()
     def error(self, values: Any, *, confidence: Number = 0.95) -> Fraction:
         """With this confidence the answer is at most this far from the statistic of the values on the grid.
 
@@ -179,6 +181,7 @@ class SmoothNoise:
             case NoiseKind.STUDENT:
                 return rounded_student(scale=scale, freedom=self.freedom, coins=coins)
 
+    @precision()
     def _quantile(self, rest: Fraction) -> arb:
         """z with P(|Z| > z) ≤ rest, for noise of scale 1."""
         match self.noise:
@@ -247,7 +250,7 @@ def _student_quantile(rest: Fraction, *, freedom: int) -> arb:
     """By halving: P(|Z| > z) is the regularised incomplete beta function of ν/(ν + z²).      [DLMF, §8.17]"""
 
     def enough(z: float) -> bool:
-        with ctx.workprec(128):
+        with precision(128):
             inner = freedom / (freedom + arb(z) ** 2)
             return bool(inner.beta_lower(arb(freedom) / 2, arb(0.5), regularized=True) <= ball(rest))
 

@@ -18,6 +18,7 @@ from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
 from sitr.noise.draws import Draws
 from sitr.numbers import Number, lower, probability, upper
+from sitr.precision import precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +87,14 @@ class SparseHistogram:
         sparse = cls(cells, people, noise)
         return sparse if sparse.promise().gamma <= price.gamma else noise
 
+    @precision()
     def promise(self) -> RandomDP:
         """PureDP(2/scale) for all but a fraction γ of samples."""
         alone = _sum(self.cells, self.people)
         parts = (("alone who leaves", lower(alone)), ("alone who comes", lower(alone)))
         return RandomDP(self.noise.promise(), probability(2 * alone), parts=parts)
 
+    @precision()
     def exposed(self) -> float:
         """How many people are alone in their cell, and so exposed, on average, in the worst population.
 

@@ -15,6 +15,7 @@ from sitr.mechanisms.mechanism import bounding
 from sitr.noise.coins import Coins
 from sitr.noise.rounded import rounded_spherical
 from sitr.numbers import Number, ball, exact, inside, positive, square_root_upward, upward
+from sitr.precision import precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class Spherical:
         """A bound: the response that every PureDP(ε) allows.      [KOV15, Thm 3.3]"""
         return bounding(self.promise())
 
+    @precision()
     def error(self, *, size: int, confidence: Number = 0.95) -> Fraction:
         """A length that noise on `size` numbers stays within, with this confidence: P(‖z‖ > t) = Q(d, t/scale).
 

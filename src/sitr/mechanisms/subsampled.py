@@ -20,6 +20,7 @@ from sitr.noise.bernoulli import bernoulli
 from sitr.noise.coins import Coins
 from sitr.noise.uniform import permutation
 from sitr.numbers import Number, ball, exact, upper, upward
+from sitr.precision import precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,7 @@ class Subsampled:
         return None
 
 
+@precision()
 def amplified(epsilon: float, delta: float, *, rate: float) -> tuple[float, float]:
     """(ln(1 + q(e^ε − 1)), qδ), rounded up: what (ε, δ) becomes on a sample.  Tight.      [BBG18, Thm 8 and 9]
 

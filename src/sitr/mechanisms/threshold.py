@@ -20,6 +20,7 @@ from sitr.mechanisms.mechanism import bounding
 from sitr.noise.coins import Coins
 from sitr.noise.laplace import discrete_laplace_tail
 from sitr.numbers import Number, ball, exact, inside, least_whole, natural, upper
+from sitr.precision import precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,7 @@ class Threshold:
 
         return cls(noise, keys, least_whole(keeps, least=many + 1), many)
 
+    @precision()
     def promise(self) -> ApproximateDP:
         """(Δ/scale, 1 − (1 − p)^g)."""
         return ApproximateDP(self.noise.promise().epsilon, upper(exposed(self._alone(), self.groups)))
@@ -138,6 +140,7 @@ def _passes(noise: Laplace, least: int, each: int) -> arb:
     return discrete_laplace_tail(int(least) - each, scale=noise.scale) if least > each else arb(1)
 
 
+@precision()
 def _rare(alone: arb, noise: Laplace, each: int) -> bool:
     """p ≤ 1 − e^{−c/scale}."""
     return bool(alone <= -ball(-each / exact(noise.scale)).expm1())

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import accumulate
 
 from flint import arb, fmpq
 
+from sitr.noise.sums import bell, between, ends
 from sitr.numbers import ball
+from sitr.precision import undisturbed
 
 
 def bell_sums(sigma: Fraction, *, bits: int) -> tuple[arb, Callable[[int], arb]]:
@@ -25,15 +28,17 @@ def direct_sums(sigma: Fraction, *, bits: int) -> tuple[arb, Callable[[int], arb
     """
     last = math.isqrt(math.floor(Fraction(7, 5) * bits * sigma**2)) + 1  # 7/5 > 2 ln 2, so f(N) < 2^{−bits}
 
-    def term(y: int) -> arb:
-        return (-ball(y**2 / (2 * sigma**2))).exp()
+    rate, places = 1 / (2 * sigma**2), bits + 32 + 3 * last.bit_length()
 
-    bound = term(last + 1) / (1 - (-ball((2 * last + 3) / (2 * sigma**2))).exp())
-    tails = [arb(0).union(bound)]
-    for y in range(last, 0, -1):
-        tails.append(tails[-1] + term(y))
-    tails.reverse()
-    return 1 + 2 * tails[0], lambda w: tails[min(w, last)]
+    def beyond() -> tuple[int, int]:
+        return 0, ends((-ball(rate * (last + 1) ** 2)).exp() / -(-ball(rate * (2 * last + 3))).expm1(), places)[1]
+
+    terms = reversed(bell(rate, last=last, bits=places))
+    start = undisturbed(2 * bits, beyond)
+    tails = list(accumulate(terms, lambda one, other: (one[0] + other[0], one[1] + other[1]), initial=start))[::-1]
+    whole = (1 << places) + 2 * tails[0][0], (1 << places) + 2 * tails[0][1]
+    balls = [between(low, high, places) for low, high in tails]
+    return between(*whole, places), lambda w: balls[min(w, last)]
 
 
 def smooth_sums(sigma: Fraction, *, bits: int) -> tuple[arb, Callable[[int], arb]]:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, overload
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.namespace import Later
 from sitr.noise.bell import bell_sums, direct_sums
@@ -19,6 +19,7 @@ from sitr.noise.exponential import SMALL, Real, small_exponential
 from sitr.noise.geometric import TABLES
 from sitr.noise.inversion import FULL, Bits, Inversion, Survival
 from sitr.numbers import Number, ball, inside, natural, positive
+from sitr.precision import precision, undisturbed, working_bits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,7 +87,7 @@ def _ordered(sigma: Fraction) -> Survival:
     sums = _sums(sigma)
 
     def survival(i: int) -> arb:
-        whole, tail = sums(ctx.prec)
+        whole, tail = sums(working_bits())
         w = i // 2
         return (2 * tail(w) if i % 2 else tail(w - 1) + tail(w)) / whole
 
@@ -101,7 +102,7 @@ def _halves(cells: Fraction) -> Survival:
     sums = _sums(cells)
 
     def survival(i: int) -> arb:
-        whole, tail = sums(ctx.prec)
+        whole, tail = sums(working_bits())
         c = i // 2
         rest = tail(c - 1) if c else (whole + 1) / 2
         return 2 * (rest - (tail(c) - tail(c + 1) if i % 2 else 0)) / (whole + 1)
@@ -110,15 +111,11 @@ def _halves(cells: Fraction) -> Survival:
 
 
 def _sums(sigma: Fraction) -> Callable[[int], tuple[arb, Callable[[int], arb]]]:
-    """θ and T, once for each precision; again if another thread lowered it meanwhile, which the accuracy of θ shows."""
+    """θ and T, once for each precision."""
 
     @lru_cache(4)
     def at(bits: int) -> tuple[arb, Callable[[int], arb]]:
-        while True:
-            with ctx.workprec(bits):
-                whole, tail = direct_sums(sigma, bits=bits)
-            if whole.rel_accuracy_bits() > bits - 32:
-                return whole, tail
+        return direct_sums(sigma, bits=bits)
 
     return at
 
@@ -233,20 +230,20 @@ class LargeGaussian:
     def _settle(self, c: int, steps: int, v: int, coins: Coins) -> bool:
         """Whether V < p, with as many more digits of V, and of U with `real`, as Arb needs."""
         more = known = self.halves.digits.word
-        while True:
-            with ctx.workprec(known + 64):
-                kappa = ball(1 / (2 * self.cells**2))
-                # A real remainder lies between `steps` and `steps` + 1 units of 2^{−m−known}.
-                place = -self.shift - known - 1
-                rho = arb((2 * steps + 1, place), (1, place)) if self.real else arb((steps, -self.shift))
-                low = (-kappa * (2 * c + 1)).exp()
-                border = ((-kappa * rho * (2 * c + rho)).exp() - low) / (1 - low) * (1 << known)
-                if border >= v + 1:
-                    return True
-                if border <= v:
-                    return False
+        while (below := undisturbed(known + 64, self._below, c, steps, v, known)) is None:
             v, known = v << more | coins.bits(more), known + more
             steps = steps << more | coins.bits(more) if self.real else steps
+        return below
+
+    def _below(self, c: int, steps: int, v: int, known: int) -> bool | None:
+        """Whether V < p; None where the known digits of V do not decide."""
+        kappa = ball(1 / (2 * self.cells**2))
+        # A real remainder lies between `steps` and `steps` + 1 units of 2^{−m−known}.
+        place = -self.shift - known - 1
+        rho = arb((2 * steps + 1, place), (1, place)) if self.real else arb((steps, -self.shift))
+        low = (-kappa * (2 * c + 1)).exp()
+        border = ((-kappa * rho * (2 * c + rho)).exp() - low) / (1 - low) * (1 << known)
+        return True if border >= v + 1 else False if border <= v else None
 
 
 def discrete_gaussian_tail(k: int, *, sigma: Number) -> arb:
@@ -260,7 +257,7 @@ def discrete_gaussian_tail(k: int, *, sigma: Number) -> arb:
     natural(k, name="start", of="a tail")
     s = positive(sigma, name="sigma", of="noise")
     bits = 128 + min(4096, math.ceil(Fraction(3 * k * k, 4) / s**2))
-    with ctx.workprec(bits + 64):
+    with precision(bits + 64):
         whole, tail = bell_sums(s, bits=bits)
         return tail(k - 1) / whole
 
@@ -293,7 +290,7 @@ def least_width(sigma: Fraction, rest: Fraction, tails: Callable[[int], tuple[Ca
     # One step of w changes the tail by about (1 − c)/σ of it: this many bits and 64 more separate two steps.
     bits = 64 + _log2(1 / rest) + max(0, _log2(sigma))
     while True:
-        with ctx.workprec(bits + 64):
+        with precision(bits + 64):
             tail, allowed = tails(bits)
             width = _first(tail, allowed, near=_guess(sigma, rest))
             if width == 0 or tail(width - 1) > allowed or bits > _MOST_BITS:

@@ -19,10 +19,12 @@ from functools import cached_property
 from itertools import accumulate, count
 from typing import TYPE_CHECKING
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.namespace import Later
 from sitr.noise.coins import Coins
+from sitr.noise.sums import floor
+from sitr.precision import undisturbed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,8 +35,7 @@ else:
 Survival = Callable[[int], arb]
 """i ↦ S(i) for i ≥ 1, enclosed at the working precision; 0 beyond the last outcome, if there is one.
 
-All threads share one working precision, and one thread may change it for another: an enclosure is then wider than
-necessary, but still valid. So it is set again for every S(i); a wide enclosure costs digits and time, never the law.
+A wide enclosure costs digits and time, never the law.
 """
 
 
@@ -116,9 +117,7 @@ class Inversion:
         word, most = self.digits.word, (1 << self.digits.word) - 1
         lows, highs = [], [most]
         for i in count(1):
-            with ctx.workprec(word + 64):
-                scaled = self.survival(i) * (1 << word)
-                low, high = _floor(scaled.lower()), _floor(scaled.upper())
+            low, high = undisturbed(word + 64, _band, self.survival, i, word)
             # S(i) = 1 has no word above it; Arb then decides for the last word.
             lows.append(max(0, min(low, most)))
             # An upper bound on S(i) also bounds all later ones.
@@ -191,21 +190,21 @@ def _search(survival: Survival, drawn: int, known: int) -> int | None:
     """The i with S(i) > U ≥ S(i + 1), first by doubling, then by halving; None where U is too near to an S."""
     low, high, found = 0, 0, 1
     while high != low + 1:
-        with ctx.workprec(known + 64):
-            scaled = survival(found) * (1 << known)
-            if scaled >= drawn + 1:
-                low = found
-            elif scaled <= drawn:
-                high = found
-            else:
-                return None
+        above = undisturbed(known + 64, _above, survival, found, drawn, known)
+        if above is None:
+            return None
+        low, high = (found, high) if above else (low, found)
         found = (low + high) // 2 if high else 2 * low
     return low
 
 
-def _floor(number: arb) -> int:
-    """The floor of a ball of radius zero, at any precision."""
-    mantissa, exponent = (int(part) for part in number.man_exp())
-    if mantissa.bit_length() + exponent <= 0:  # between −1 and 1, with an exponent perhaps too large to shift by
-        return -1 if mantissa < 0 else 0
-    return mantissa << exponent if exponent >= 0 else mantissa >> -exponent
+def _above(survival: Survival, i: int, drawn: int, known: int) -> bool | None:
+    """Whether S(i) is above every U that begins with these digits, or above none; None where more must be known."""
+    scaled = survival(i) * (1 << known)
+    return True if scaled >= drawn + 1 else False if scaled <= drawn else None
+
+
+def _band(survival: Survival, i: int, word: int) -> tuple[int, int]:
+    """⌊2^word·S⌋ for the lower and for the upper end of the enclosure of S(i)."""
+    scaled = survival(i) * (1 << word)
+    return floor(scaled.lower()), floor(scaled.upper())

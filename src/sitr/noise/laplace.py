@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import overload
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import NEVER, Draws, Size, collect_integers
 from sitr.noise.geometric import TABLES, GeometricLaw, digit_laws, low_digits, rational
 from sitr.noise.inversion import FULL, Bits, Inversion
 from sitr.numbers import Number, ball, inside, natural, positive
+from sitr.precision import precision
 
 
 @overload
@@ -77,6 +78,7 @@ def laplace_law(scale: Number, digits: Bits = FULL) -> SignedGeometric:
     return SignedGeometric(GeometricLaw(Inversion(survival, digits), digit_laws(t, k, digits), fits=NEVER * t <= 2**62))
 
 
+@precision()
 def discrete_laplace_tail(k: int, *, scale: Number) -> arb:
     """P(Y ≥ k) = q^k/(1 + q) with q = e^{−1/t}, k ≥ 1: the sum of (1 − q)/(1 + q)·q^y over y ≥ k.
 
@@ -97,7 +99,7 @@ def discrete_laplace_width(*, scale: Number, confidence: Number) -> int:
     t, rest = positive(scale, name="scale", of="noise"), 1 - inside(confidence)
     bits = 64
     while True:
-        with ctx.workprec(bits):
+        with precision(bits):
             q = (-ball(1 / t)).exp()
             least = (ball(t) * (2 / (ball(rest) * (1 + q))).log()).ceil().unique_fmpz()
         if least is not None:

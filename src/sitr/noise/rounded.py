@@ -20,7 +20,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import overload
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import NEVER, Draws, Size, collect_integers
@@ -28,6 +28,7 @@ from sitr.noise.gaussian import MOST, LargeGaussian, SmallGaussian, least_width
 from sitr.noise.geometric import TABLES
 from sitr.noise.inversion import FULL, Bits, Inversion, Survival
 from sitr.numbers import Number, ball, inside, natural, positive
+from sitr.precision import undisturbed, working_bits
 
 _DIGITS = 128
 """Digits of each number that are read first. Tests read fewer, so that more are often needed; the law stays."""
@@ -35,8 +36,7 @@ _DIGITS = 128
 Formula = Callable[[list[arb]], list[arb]]
 """From uniform numbers to the numbers to be rounded, at the working precision.
 
-All threads share one working precision, and one thread may change it for another: a ball is then wider than necessary,
-but still holds its number. That costs digits and time, never the law.
+A wide ball costs digits and time, never the law.
 """
 
 
@@ -112,12 +112,12 @@ def _ordered(sigma: Fraction) -> Survival:
     S(2w + 1) = P(|Y| > w), and S(2w) = P(|Y| > w or Y = −w) = (P(|Y| > w − 1) + P(|Y| > w))/2.
     """
 
-    @lru_cache(4)  # neighbours share their tails; a wide enclosure costs digits and time, never the law
-    def tail(w: int, _bits: int) -> arb:
-        return rounded_gaussian_tail(w, sigma=sigma)
+    @lru_cache(4)  # neighbours share their tails
+    def tail(w: int, bits: int) -> arb:
+        return undisturbed(bits, rounded_gaussian_tail, w, sigma=sigma)
 
     def survival(i: int) -> arb:
-        w, bits = i // 2, ctx.prec
+        w, bits = i // 2, working_bits()
         return tail(w, bits) if i % 2 else (tail(w - 1, bits) + tail(w, bits)) / 2
 
     return survival
@@ -193,9 +193,8 @@ def _draw(noise: Formula, *, numbers: int, coins: Coins | None) -> list[int]:
 
 def _round(noise: Formula, begun: list[int], known: int) -> list[int] | None:
     """⌊x + ½⌋ of every x, if the digits that are known decide all of them."""
-    with ctx.workprec(known + 64):
-        # The middle of [d, d + 1]/2^n is exact, (2d + 1)/2^{n+1}, and so is its radius.
-        uniform = [arb((2 * digits + 1, -known - 1), (1, -known - 1)) for digits in begun]
-        whole = [(x + 0.5).floor().unique_fmpz() for x in noise(uniform)]
+    # The middle of [d, d + 1]/2^n is exact, (2d + 1)/2^{n+1}, and so is its radius.
+    uniform = [arb((2 * digits + 1, -known - 1), (1, -known - 1)) for digits in begun]
+    whole = undisturbed(known + 64, lambda: [(x + 0.5).floor().unique_fmpz() for x in noise(uniform)])
     drawn = [int(number) for number in whole if number is not None]
     return drawn if len(drawn) == len(whole) else None

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import accumulate
 from typing import TYPE_CHECKING, overload
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.errors import InvalidParameter
 from sitr.namespace import Later
@@ -17,7 +16,9 @@ from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import Size, collect
 from sitr.noise.exponential import LARGE, exponential
 from sitr.noise.inversion import FULL, Bits, settle
-from sitr.numbers import Number, ball, exact, finite
+from sitr.noise.sums import exponential_sums
+from sitr.numbers import Number, exact, finite
+from sitr.precision import working_bits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -129,19 +130,14 @@ class SelectionLaw:
 
     @cached_property
     def _suffixes(self) -> Callable[[int], list[arb]]:
-        """R_0, …, R_n, once for each precision; again if another thread lowered it, which the accuracy of R_0 shows."""
+        """R_0, …, R_n, once for each precision."""
 
         @lru_cache(2)
         def at(bits: int) -> list[arb]:
-            while True:
-                with ctx.workprec(bits):
-                    weights = ((-ball(gap)).exp() for gap in reversed(self._exact_gaps))
-                    sums = list(accumulate(weights, initial=arb(0)))[::-1]
-                if sums[0].rel_accuracy_bits() > bits - 16 - len(sums).bit_length():
-                    return sums
+            return exponential_sums(((1, gap) for gap in reversed(self._exact_gaps)), bits=bits)[::-1]
 
         return at
 
     def _survival(self, i: int) -> arb:
-        sums = self._suffixes(ctx.prec)
+        sums = self._suffixes(working_bits())
         return sums[min(i, len(sums) - 1)] / sums[0]

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, overload
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.namespace import Later
 from sitr.noise.coins import Coins, system_coins
@@ -16,6 +16,7 @@ from sitr.noise.geometric import TABLES, GeometricLaw, geometric_law
 from sitr.noise.inversion import FULL, Bits, Inversion
 from sitr.noise.uniform import uniform_block
 from sitr.numbers import Number, ball, natural, positive
+from sitr.precision import precision
 
 if TYPE_CHECKING:
     import numpy as np
@@ -120,7 +121,7 @@ def _best_width(rate: Fraction, delta: int) -> int:
     It first falls and then rises: E|Y| ≤ x is h + 2bΔg/(1 − b) − x(2g − (1 − b)) ≤ 0, strictly convex in r, so between
     two places it is below the larger. If Arb cannot separate two widths, the first is used.
     """
-    with ctx.workprec(128 + 4 * delta.bit_length()):
+    with precision(128 + 4 * delta.bit_length()):
         b, rest = (-ball(rate)).exp(), -(-ball(rate)).expm1()
 
         def mean(r: int) -> arb:

@@ -23,7 +23,7 @@ from sitr.report.words.words import Words, in_words
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class AccountedLoss:
     """A loss, its ε at a given δ or its δ at a given ε, and the best attack."""
 
     loss: Loss
@@ -34,13 +34,13 @@ class Account:
     """One of `delta` and `epsilon` is given; the other is `found`."""
 
     @classmethod
-    def at_delta(cls, loss: Loss, delta: float, *, proved: float = math.inf) -> Account:
+    def at_delta(cls, loss: Loss, delta: float, *, proved: float = math.inf) -> AccountedLoss:
         """The account at δ. `proved` is an ε that is already proved to be enough, if there is one."""
         found = loss.epsilon(delta=delta)
         return cls(loss, Interval(min(found.lower, proved), min(found.upper, proved)), Attack.on(loss), delta=delta)
 
     @classmethod
-    def at_epsilon(cls, loss: Loss, epsilon: float) -> Account:
+    def at_epsilon(cls, loss: Loss, epsilon: float) -> AccountedLoss:
         return cls(loss, loss.delta(epsilon=epsilon), Attack.on(loss), epsilon=epsilon)
 
     @property
@@ -52,7 +52,7 @@ class Account:
         """The result in one line.
 
         >>> from sitr.loss.forms.gaussian import GaussianLaw
-        >>> Account.at_delta(Loss.of(GaussianLaw(1.0)), 1e-6).headline()
+        >>> AccountedLoss.at_delta(Loss.of(GaussianLaw(1.0)), 1e-6).headline()
         'ε is between 4.886 and 4.887 at δ = 10⁻⁶'
         """
         words = in_words(words)
@@ -89,7 +89,7 @@ def render(headline: str, rows: Facts, *, words: Words | None = None) -> Rendera
     return Group(Text(headline, style="bold"), terminal.facts(rows, words=words))
 
 
-def schedule_rows(schedule: Schedule, account: Account, *, words: Words | None = None) -> Facts:
+def schedule_rows(schedule: Schedule, account: AccountedLoss, *, words: Words | None = None) -> Facts:
     """The releases, the best attack, outright exposure, and γ.
 
     A schedule that protects only a random newcomer bounds no attack on you.
@@ -105,7 +105,7 @@ def schedule_rows(schedule: Schedule, account: Account, *, words: Words | None =
     )
 
 
-def training_rows(training: Training, account: Account, *, words: Words | None = None) -> Facts:
+def training_rows(training: Training, account: AccountedLoss, *, words: Words | None = None) -> Facts:
     """The training run, the best attack, and the assumptions."""
     words = in_words(words)
     say = words.accounting

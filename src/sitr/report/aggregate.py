@@ -34,7 +34,18 @@ from sitr.questions.aggregate.split import Targets, Weights
 from sitr.questions.aggregate.targeted import met
 from sitr.questions.aggregate.term import Term
 from sitr.report.envelope import promise_dict
-from sitr.report.figures import CONFIDENCE, AllDigits, Dates, Figures, Rounded, about, at_most, limit, percent, visible
+from sitr.report.figures import (
+    CONFIDENCE,
+    AllDigits,
+    DateFigures,
+    Figures,
+    Rounded,
+    about,
+    at_most,
+    limit,
+    percent,
+    visible,
+)
 from sitr.report.forms import forms
 from sitr.report.headline import Headline, headline
 from sitr.report.level import Level
@@ -253,7 +264,7 @@ def _cells(column: Shown, shown: Sequence[Estimate], words: Words) -> Iterator[t
     """Each number with its error, and its interval."""
     ranks = column.ranks(confidence=CONFIDENCE)
     said = None if ranks is None else words.ranks.error(ranks)
-    exactly = AllDigits() if column.aggregate.kind is None else Dates(column.aggregate.kind)
+    exactly = AllDigits() if column.aggregate.kind is None else DateFigures(column.aggregate.kind)
     each = iter(forms(column, [one for one in shown if _limited(one)]))
     for one in shown:
         if not _limited(one):

@@ -242,7 +242,7 @@ def limit(end: End, rounding: Callable[[Fraction], int]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Dates:
+class DateFigures:
     """The same for dates and times, whose numbers are days or seconds since 1970."""
 
     kind: Kind

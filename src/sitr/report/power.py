@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from sitr.numbers import Number, ball, upper
+from sitr.precision import precision
 
 
+@precision()
 def detected_at(epsilon: float, delta: float, *, alarms: Number) -> float:
     """The largest power of a test with this rate of false alarms, if (ε, δ) is promised, rounded up.
 

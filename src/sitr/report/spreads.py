@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from sitr.questions.suggest.choose import Cell
+from sitr.questions.suggest.choose import Band
 from sitr.questions.suggest.spreads import About, Spread
 from sitr.report.figures import about
 from sitr.report.words.words import Words
@@ -17,7 +17,7 @@ def name_of(spread: Spread, words: Words) -> str:
     return words.label(spread.about.value)
 
 
-def cell_of(cell: Cell, words: Words) -> str:
+def cell_of(cell: Band, words: Words) -> str:
     """The numbers of a cell."""
     return words.suggest.cell(*(_end(end) for end in (cell.low, cell.high)))
 

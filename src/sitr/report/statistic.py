@@ -24,7 +24,7 @@ KIND = "statistic"
 
 
 @dataclass(frozen=True, slots=True)
-class EachRow:
+class ReplacedRow:
     """Whom mechanisms on a column protect: one row, which may be replaced."""
 
     unit: Row = field(default_factory=Row)
@@ -48,7 +48,7 @@ def answer(release: StatisticRelease, receipt: Receipt, *, words: Words | None =
         release.plan,
         headline(release.plan),
         receipt,
-        EachRow(),
+        ReplacedRow(),
         words=words,
         own=own,
         content=lambda: _content(release.plan) | {"value": _plain(release.value)},
@@ -69,7 +69,7 @@ def preview(plan: StatisticPlan, standing: Filter, *, words: Words | None = None
     words = in_words(words)
     own = _own(plan, words)
     return previewed(
-        KIND, plan, headline(plan), standing, EachRow(), words=words, own=own, content=lambda: _content(plan)
+        KIND, plan, headline(plan), standing, ReplacedRow(), words=words, own=own, content=lambda: _content(plan)
     )
 
 

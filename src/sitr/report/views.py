@@ -59,7 +59,7 @@ class Missing(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ProvedView:
     """The tightest promise of one flavor that is proved, or why there is none."""
 
     flavor: type[Promise]
@@ -76,7 +76,7 @@ class Views:
     """A release through every flavor, and what the best attack on membership can do."""
 
     headline: Headline
-    rows: tuple[View, ...]
+    rows: tuple[ProvedView, ...]
     exceeding: float | None
     """P(L > ε) at most, at the ε of the headline; None if nothing is proved."""
     exceeding_from_loss: bool
@@ -106,18 +106,18 @@ def views(headline: Headline, loss: Loss | None) -> Views:
     return Views(headline, rows, exceeding, from_loss, mass, detected, points)
 
 
-def _rows(headline: Headline, promise: Promise, loss: Loss | None, mass: float) -> Iterator[View]:
+def _rows(headline: Headline, promise: Promise, loss: Loss | None, mass: float) -> Iterator[ProvedView]:
     why = Missing.OUTRIGHT if mass > 0.0 else Missing.UNPROVED
     unlimited = Missing.OUTRIGHT if mass > 0.0 else Missing.UNLIMITED
     deltas = {*DELTAS, *([headline.delta] if headline.delta > 0.0 else [])}
-    yield _view(View(PureDP, None, missing=unlimited), promise, loss, PureDP.of)
+    yield _view(ProvedView(PureDP, None, missing=unlimited), promise, loss, PureDP.of)
     for delta in sorted(deltas, reverse=True):
-        yield _epsilon(headline, promise, loss, View(ApproximateDP, None, delta=delta), mass)
+        yield _epsilon(headline, promise, loss, ProvedView(ApproximateDP, None, delta=delta), mass)
     if mass > 0.0:
-        empty = View(ApproximateZeroConcentratedDP, None)
+        empty = ProvedView(ApproximateZeroConcentratedDP, None)
         yield _view(empty, promise, loss, partial(_moments, ApproximateZeroConcentratedDP))
     for flavor in (ZeroConcentratedDP, RenyiDP, ConcentratedDP, GaussianDP):
-        yield _view(View(flavor, None, missing=why), promise, loss, partial(_moments, flavor))
+        yield _view(ProvedView(flavor, None, missing=why), promise, loss, partial(_moments, flavor))
 
 
 def _moments(flavor: Any, loss: Loss) -> Promise:
@@ -127,7 +127,7 @@ def _moments(flavor: Any, loss: Loss) -> Promise:
     return cast("Promise", flavor.of(loss, relative=width))
 
 
-def _view(empty: View, promise: Promise, loss: Loss | None, of: Callable[[Loss], Promise]) -> View:
+def _view(empty: ProvedView, promise: Promise, loss: Loss | None, of: Callable[[Loss], Promise]) -> ProvedView:
     """The smaller of what the loss proves and what the promise implies; the promise where both are equal."""
     flavor: Any = empty.flavor
     implied = _tried(lambda: _implied(flavor, promise, empty.delta))
@@ -169,7 +169,7 @@ def _tried(find: Callable[[], Promise | None]) -> Promise | None:
         return None
 
 
-def _epsilon(headline: Headline, promise: Promise, loss: Loss | None, empty: View, mass: float) -> View:
+def _epsilon(headline: Headline, promise: Promise, loss: Loss | None, empty: ProvedView, mass: float) -> ProvedView:
     """ε at δ, the same as in the headline where that has the same δ. Losses with an end are slow to bound closely."""
     delta = cast("float", empty.delta)
     if delta == headline.delta:

@@ -30,6 +30,7 @@ from sitr.errors import DescriptionError, InvalidPromise
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import Basis, RandomDP
 from sitr.numbers import Number, ball, downward, exact, inside, least_whole, upward
+from sitr.precision import precision
 from sitr.sensitivity.decay import largest, outward, reduced
 
 Heights = NDArray[np.float64]
@@ -143,6 +144,7 @@ def every(size: int, *, gamma: Number) -> Ladder:
     return Ladder(there, with_newcomer - missed, size - 1, (("newcomer", Fraction(missed, with_newcomer)),))
 
 
+@precision()
 def drawn(size: int, *, gamma: Number, draws: int, miss: Number) -> Ladder:
     """M pairs drawn with coins, with replacement, anew for each release; a public Λ is needed.
 
@@ -216,6 +218,7 @@ def _published_quantile(share: Fraction, m: int) -> tuple[int, Fraction] | None:
     return math.ceil((1 - delta) * m), Fraction(float(rests[best]))
 
 
+@precision()
 def _missed(rank: int, draws: int, p: arb) -> arb:
     """2·exp(−M·KL(r/M ‖ p)), or 2 where r/M is not above p."""
     a = ball(Fraction(rank, draws))

@@ -15,6 +15,7 @@ from sitr.errors import DescriptionError
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
 from sitr.numbers import Number, natural
+from sitr.precision import precision
 from sitr.sensitivity.pairs import Shares, around, share_of
 from sitr.sensitivity.subject import Rows, Subject, sized, subject
 
@@ -54,6 +55,7 @@ def exchangeable(gamma: Number) -> Draws:
     return Draws(pairs, pairs, (("newcomer", Fraction(1, pairs + 1)),))
 
 
+@precision()
 def published(gamma: Number) -> Draws:
     """The published choice, by the inequality of Dvoretzky, Kiefer and Wolfowitz:      [RA17]
 

@@ -35,6 +35,7 @@ from sitr.questions.aggregate.bind import BoundedQuery, bound
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.frame import Expr, Operand, operand
 from sitr.questions.aggregate.functions.function import Aggregate
+from sitr.questions.aggregate.key_domains import Keys, with_keys
 from sitr.questions.aggregate.nodes import Named, NamedKey, Query, text
 from sitr.questions.aggregate.other import with_other
 from sitr.questions.aggregate.question import AggregateQuestion
@@ -47,9 +48,8 @@ from sitr.report.paper import Paper
 from sitr.report.words.words import in_words
 from sitr.session.aggregate import AggregateAnswer, AggregateRequest, aggregate_from
 from sitr.session.desk import Desk, account_name
-from sitr.session.key_domains import Keys, with_keys
 from sitr.session.request import Request
-from sitr.session.shown import Shown
+from sitr.session.shown import Displayed
 
 if TYPE_CHECKING:
     from sitr.questions.histogram.methods import Method as How
@@ -84,7 +84,7 @@ else:  # each kind of question loads what it needs when it is asked
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Budget(Shown):
+class Budget(Displayed):
     """The budget of one data set, recorded in a ledger, with all ways to ask questions.
 
     SQL text and calls make the same questions: `budget.sql("SELECT COUNT(*) AS n FROM visits")` and

@@ -10,7 +10,7 @@ from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from sitr.dataset.csv_format import CsvFormat, Written, check_written
+from sitr.dataset.csv_format import CsvFormat, DeclaredFormat, check_written
 from sitr.dataset.description import Description, load, save
 from sitr.dataset.publication import Publication, Published
 from sitr.dataset.schema import Bound, Kind, Table, describe
@@ -25,14 +25,14 @@ from sitr.namespace import Later
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
 from sitr.numbers import Number
+from sitr.questions.aggregate.key_domains import Keys, with_keys
 from sitr.report import summary
 from sitr.report.figures import visible
 from sitr.report.paper import Paper
 from sitr.report.words.words import in_words
 from sitr.session.budget import Budget, allowed, opened, reopened
 from sitr.session.desk import Desk, account_name, keeping
-from sitr.session.key_domains import Keys, with_keys
-from sitr.session.shown import Shown
+from sitr.session.shown import Displayed
 from sitr.session.terms import (
     check_overwrite,
     check_pair,
@@ -60,7 +60,7 @@ else:  # a preview opens no file
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Dataset(Shown):
+class Dataset(Displayed):
     """A protected data set. Its rows are read only through a budget, and they are never printed."""
 
     table: Table
@@ -234,7 +234,7 @@ class Unprotected:
 
     source: str | Path | ArrowStream
     declared: Mapping[str, Kind]
-    written: Written
+    written: DeclaredFormat
     backend: duckdb.DuckDB = field(repr=False, compare=False)
 
     @property
@@ -295,7 +295,7 @@ class Unprotected:
 
 
 def look(
-    source: str | Path | ArrowStream, *, types: Mapping[str, str] | None = None, **written: Unpack[Written]
+    source: str | Path | ArrowStream, *, types: Mapping[str, str] | None = None, **written: Unpack[DeclaredFormat]
 ) -> Unprotected:
     """Look at the columns of a source. For a CSV file, types and formats that are not declared are detected."""
     check_written(written)
@@ -318,7 +318,7 @@ def protect(
     relation: Relation = Relation.ADD_REMOVE,
     name: str | None = None,
     public: Mapping[str, str | Path | ArrowStream] | None = None,
-    **written: Unpack[Written],
+    **written: Unpack[DeclaredFormat],
 ) -> Dataset:
     """Protect a data set.
 

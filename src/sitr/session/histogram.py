@@ -13,7 +13,7 @@ from sitr.errors import QuestionError
 from sitr.noise.coins import Coins, system_coins
 from sitr.numbers import Number
 from sitr.questions.aggregate.expressions.expression import Expression
-from sitr.questions.histogram.counts import Estimate, Histogram
+from sitr.questions.histogram.counts import Histogram, RangeEstimate
 from sitr.questions.histogram.draw import draw_rows
 from sitr.questions.histogram.isotonic import Form
 from sitr.questions.histogram.projection import Ties
@@ -38,7 +38,7 @@ class HistogramAnswer(Answer):
         """The count of each cell, the last column varying fastest."""
         return self.histogram.counts
 
-    def over(self, first: int, last: int, *, confidence: Number = 0.95) -> Estimate:
+    def over(self, first: int, last: int, *, confidence: Number = 0.95) -> RangeEstimate:
         """The sum of the cells from `first` to `last`, both included, with its interval."""
         size = len(self.counts)
         if not 0 <= first <= last < size:

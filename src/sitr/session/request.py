@@ -23,13 +23,13 @@ from sitr.session.answer import Answer
 from sitr.session.ask import ask
 from sitr.session.desk import Desk
 from sitr.session.prices import Errors, Sizes, around, expected, price_for
-from sitr.session.shown import Shown, once
+from sitr.session.shown import Displayed, once
 
 Answered_co = TypeVar("Answered_co", bound=Answer, covariant=True)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Request(Shown, Generic[Answered_co]):
+class Request(Displayed, Generic[Answered_co]):
     """A checked question. Two requests with equal questions are the same, however they were written.
 
     A price is a promise, its notation, or its numbers by name: `release(sitr.ZeroConcentratedDP(0.05))`,
@@ -118,7 +118,7 @@ class Request(Shown, Generic[Answered_co]):
 
 
 @dataclass(frozen=True, repr=False)
-class Preview(Shown):
+class Preview(Displayed):
     """A plan, and the budget before it is paid."""
 
     question: Question

@@ -35,7 +35,7 @@ MOST_CONTENT = 1_000_000
 """The longest release, in octets, that a certificate carries as a whole."""
 
 
-class Shown(Protocol):
+class Displayed(Protocol):
     """Anything with a paper: the same on the terminal, in notebooks and as JSON.
 
     `repr` says in one line or a few what it is, and `print` shows the whole paper.
@@ -62,7 +62,7 @@ class Shown(Protocol):
         return html.fragment(self.paper)
 
 
-class Tabled(Shown, Protocol):
+class Tabled(Displayed, Protocol):
     """Anything that also has a table, and a page that explains it."""
 
     @property

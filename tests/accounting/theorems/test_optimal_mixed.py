@@ -152,6 +152,7 @@ def test_a_smaller_error_gives_an_interval_within():
     assert intervals[-1].width <= 0.01
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("delta", [1e-6, 1e-30])
 def test_a_thousand_different_steps(delta):
     bounds = optimal_mixed(pure(spread(1000, 0.01, 0.2)), delta)

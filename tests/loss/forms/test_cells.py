@@ -54,6 +54,7 @@ def edges_of(law: Law, seed: int) -> np.ndarray:
     )
 
 
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("law", PLAIN + SAMPLED + SUBSETS, ids=str)
 def test_masses_are_right_to_within_slack_and_edges_to_within_blur(law, truth):
     nearly = arb("1e-15") if "FiniteLaw" in str(law) else arb("1e-50")  # masses of finite laws are floats themselves

@@ -43,6 +43,7 @@ SOME = [law if law.people in (1, 2, 3, 5, 8, 40) else pytest.param(law, marks=py
 """The same laws; some numbers of people run only with the slow tests."""
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("law", SOME, ids=str)
 def test_the_profile_is_that_of_all_outputs(law, truth):
     atoms, loss = outputs(law, truth), Loss.of(law)
@@ -112,6 +113,7 @@ def tail(law: ShuffledLaw, edge: float, truth) -> tuple[arb, arb]:
     return p, q
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "law", [ShuffledLaw(4.0, 20_000), ShuffledLaw(8.0, 1_000_000), ShuffledLaw(1.0, 3_000)], ids=str
 )

@@ -55,6 +55,7 @@ CASES = [*((KNOWN, price) for price in PRICES), *(({}, price) for price in PRICE
 # The price
 
 
+@pytest.mark.sampled(28)
 @pytest.mark.parametrize("columns", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize(("keys", "price"), CASES)
 def test_the_promise_is_covered_by_the_price_and_uses_it_up(ask, keys, price, columns):

@@ -76,6 +76,7 @@ def test_the_distance_is_that_of_all_groups_together() -> None:
     assert total_distance(of_rows, Term()).l1 == 1
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("sql", "price", "measured"),
     [(SQL, PureDP(0.3), True), (BOTH, PureDP(0.1), True), (SQL, PureDP(1.5), False)],

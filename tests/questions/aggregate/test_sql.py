@@ -475,6 +475,7 @@ def test_other_mistakes_are_named(sql, word):
 # Size and noise
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("opening", "core", "closing"),
     [
@@ -605,6 +606,7 @@ def test_any_tree_is_answered_or_refused(monkeypatch):
     assert answered > 0
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("sql", ["SHOW x y z", "CALL f()", "EXPLAIN SELECT 1", "ALTER TABLE a FOO"])
 def test_the_parser_prints_nothing(sql):
     reading = f"parse({sql!r})"

@@ -109,6 +109,7 @@ def covered(truth: np.ndarray, found: Histogram, confidence: float) -> np.ndarra
     return (low <= truth) & (truth <= high)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("price", [PureDP(0.5), ZeroConcentratedDP(0.05)], ids=str)
 @pytest.mark.parametrize("method", [Flat(), Tree(4), Tree(8, rooted=True), Buckets()], ids=str)
 def test_intervals_hold_the_exact_counts(method: Method, price: Additive) -> None:
@@ -132,6 +133,7 @@ def test_intervals_hold_the_exact_counts(method: Method, price: Additive) -> Non
         assert np.mean(halved) < 0.9 - 6 * 0.3 / math.sqrt(10 * 8)  # a quarter of the width is seen to be too little
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("relation", Relation)
 @pytest.mark.parametrize("price", [PureDP(0.5), ZeroConcentratedDP(0.05)], ids=str)
 @pytest.mark.parametrize("method", [Flat(), Tree(3), Buckets()], ids=str)
@@ -193,6 +195,7 @@ def test_of_a_stretch_that_is_cut_anything_may_be_meant() -> None:
 # Every end
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("relation", Relation)
 @pytest.mark.parametrize("price", [PureDP(1.0), ZeroConcentratedDP(0.1), ApproximateDP(1.0, 1e-6)], ids=str)
 @pytest.mark.parametrize("method", [Flat(), Tree(), Tree(2), Buckets(), Bins((1, 6))], ids=str)
@@ -216,6 +219,7 @@ def test_empty_tables_one_row_and_one_value_give_valid_counts(
         assert np.isfinite(other.counts).all()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("method", [Flat(), Tree(), Buckets(), Bins((10, 10**6))], ids=str)
 def test_a_million_empty_cells(method: Method) -> None:
     found = made({}, grid(10**6), method=method)

@@ -25,6 +25,7 @@ def by_way(setting: Setting, values) -> dict[str, Outcome | Impossible]:
     return {outcome.way: outcome for outcome in outcomes(setting, values, coins=TestCoins(1))}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("statistic", STATISTICS, ids=str)
 def test_every_way_promises_what_was_asked_for_or_says_why_not(statistic):
     found = by_way(Setting(statistic, (0, 100), None, PRICE, 0.05), BELL)

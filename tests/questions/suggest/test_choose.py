@@ -104,6 +104,7 @@ def test_the_caps_are_nearly_as_good_as_the_best_ones(ask: Ask, rows: pa.Table) 
         assert ratio > 0.6
 
 
+@pytest.mark.sampled(2)
 def test_the_bounds_are_nearly_as_good_as_the_best_ones(ask: Ask, rows: pa.Table) -> None:
     """Noise and clamping of a sum at the suggested cap: at most twice those of the best power of two."""
     found = suggested(ask(SUMS), rows)

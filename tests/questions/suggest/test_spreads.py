@@ -46,6 +46,7 @@ def test_groups_and_rows_are_counted_for_each_person_beyond_all_caps(ask: Ask) -
     assert read(alone, rows) == {2: 1, 3: 2, 4: 1}  # 4; 5 and 5; 9
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("value", "cell"),
     [

@@ -42,6 +42,7 @@ def visits() -> pa.Table:
     return pa.table({"id": ids, "ward": wards, "cost": random.integers(0, 100, len(ids)).astype(float)})
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("sql", "price", "keys", "declared"), CASES)
 def test_the_stated_error_is_that_of_the_preview(
     visits: pa.Table, tmp_path: Path, sql: str, price: Any, keys: Any, declared: Any

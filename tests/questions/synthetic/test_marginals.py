@@ -184,6 +184,7 @@ def test_more_rows_make_finer_groups(sheet: Sheet) -> None:
     assert numbers[-1] == planning.MOST_GROUPS
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("price", [PureDP(1e-30), ZeroConcentratedDP(1e-60), ApproximateDP(1e-30, 1e-60)], ids=repr)
 @pytest.mark.parametrize("method", Method)
 def test_noise_larger_than_any_data_set_fails_nothing(

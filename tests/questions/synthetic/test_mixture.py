@@ -88,6 +88,7 @@ def test_a_model_grows_until_it_follows_its_tables(measured: Measured) -> None:
     assert 2 < grown.components < MOST
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("price", [ZeroConcentratedDP(0.1), PureDP(1.0)], ids=repr)
 def test_the_truth_is_not_missed_and_a_wrong_model_is(sheet: Sheet, town: Codes, price: Promise) -> None:
     """Noisy tables of the same rows: 40 times the true shares pass, and independent columns do not."""

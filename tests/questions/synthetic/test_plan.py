@@ -103,6 +103,7 @@ def test_the_method_with_the_least_expected_error_is_chosen(
         assert plan(wide, price, method=Method.MARGINALS).method is Method.MARGINALS
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("price", PRICES, ids=repr)
 @pytest.mark.parametrize("cells", [[2] * 12, [4] * 6, [16, 8, 4, 4], [64, 64], [6, 3, 2]], ids=repr)
 def test_no_other_plan_for_the_price_has_a_smaller_expected_error(
@@ -170,6 +171,7 @@ def test_where_cells_are_counted_by_themselves_the_number_of_rows_cancels(sheet:
     assert joint.error_at(1e6) < pairs.error_at(1e6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("cells", "price", "noise"),
     [

@@ -60,6 +60,7 @@ def shown(tab: Page, drawn: str, width: int, form: Form) -> list[str]:
     return list(tab.locator("body > svg").evaluate(FAULTS))
 
 
+@pytest.mark.sampled(22)
 @pytest.mark.parametrize("language", Language)
 @pytest.mark.parametrize("name", PICTURES)
 def test_no_words_cover_others_or_leave_the_picture(tab: Page, name: str, language: Language) -> None:

@@ -72,6 +72,7 @@ def test_unbalanced_tags_would_be_found() -> None:
         Document("<div><p></p>")
 
 
+@pytest.mark.sampled(5)
 def test_it_is_well_formed_and_nothing_in_it_can_act(certificate: Certified) -> None:
     for source in documents(certificate):
         document = Document(source)

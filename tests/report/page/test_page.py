@@ -126,6 +126,7 @@ KINDS = (
 LANGUAGES: dict[str, Words] = {words.code: words for words in (ENGLISH, ARABIC)}
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_page_card_and_fragment_can_be_read_by_all(opened, kind: str, language: str) -> None:

@@ -122,6 +122,7 @@ def latin_digits(text: str) -> list[str]:
     return re.findall(r"\S*[0-9]\S*", NAMES.sub("", re.sub(r"Sitr [0-9.]+|SHA-256|\b[0-9a-f]{64}\b", "", outside)))
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", [name for name in PAPERS if "hostile" not in name])
 @pytest.mark.usefixtures("indic")
 def test_pages_cards_notebooks_and_terminals_have_arabic_indic_digits_only(name: str) -> None:
@@ -151,6 +152,7 @@ def test_charts_have_arabic_indic_digits_only(name: str) -> None:
     assert [found for each in texts for found in latin_digits(each) if "مستشفى" not in each] == []
 
 
+@pytest.mark.sampled(90)
 @pytest.mark.parametrize("name", SENTENCES)
 @pytest.mark.usefixtures("indic")
 def test_sentences_have_arabic_indic_digits_only(name: str) -> None:

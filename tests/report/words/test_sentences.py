@@ -30,7 +30,7 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.numbers import Interval
 from sitr.questions.aggregate.bias import Amount, Why
-from sitr.questions.aggregate.clamping import Clamping, Way
+from sitr.questions.aggregate.clamping import ClampedSum, Clamping
 from sitr.questions.aggregate.fit import fit
 from sitr.questions.aggregate.other import Rest, with_other
 from sitr.questions.aggregate.plan import AggregatePlan
@@ -38,7 +38,7 @@ from sitr.questions.aggregate.targeted import Met
 from sitr.questions.synthetic.plan import plan as planned_rows
 from sitr.report.headline import Headline, headline
 from sitr.report.level import Level
-from sitr.report.statistic import EachRow
+from sitr.report.statistic import ReplacedRow
 from sitr.report.views import views
 from sitr.report.words.arabic.arabic import ARABIC
 from sitr.report.words.english.english import ENGLISH
@@ -83,7 +83,8 @@ def samples() -> dict[str, list[Any]]:
         "Interval": [Interval(0.25, 0.5), Interval(0.0, 0.5), Interval(0.5, 0.5)],
         "Why": [*Why],
         "Clamping": [
-            Clamping("س", Way("س", first), Way("س", second)) for first, second in ((4.0, 2.0), (2.0, 4.0), (4.0, 4.0))
+            Clamping("س", ClampedSum("س", first), ClampedSum("س", second))
+            for first, second in ((4.0, 2.0), (2.0, 4.0), (4.0, 4.0))
         ],
         "Amount": [Amount(Fraction(62, 100), Fraction(58, 100), Fraction(66, 100))],
         "GroupedQuantile": [
@@ -119,20 +120,25 @@ def samples() -> dict[str, list[Any]]:
         "Filter | None": [None, Filter(PureDP(2.0))],
         "Kept": [*KEPT],
         "Kept | None": [None, *KEPT],
-        "View": [view for one in seen for view in one.rows],
+        "ProvedView": [view for one in seen for view in one.rows],
         "Views": seen,
         "date": [date(2026, month, 2) for month in range(1, 13)],
         "Level": [*Level],
         "Axis": [axis for one in counts for axis in one.grid.axes if axis.column.name != "ward"],
         "HistogramPlan": [one.plan for one in counts],
         "Histogram": [*counts, counts[0].nonnegative()],
-        "Protects": [table(), table(relation=Relation.REPLACE_ONE), EachRow(), replace(table(), unit=EachRow().unit)],
+        "Protects": [
+            table(),
+            table(relation=Relation.REPLACE_ONE),
+            ReplacedRow(),
+            replace(table(), unit=ReplacedRow().unit),
+        ],
         "Noise": [each.noise for plan in plans for each in plan.noisy],
         "StatisticPlan": [statistic.plan],
         "StatisticRelease": [statistic, statistics.made(1, 2)[0]],
         "Any": [None, 7, Fraction(1, 4), (1, None)],
         "Column": list(described.columns),
-        "Table": [described, replace(described, unit=EachRow().unit), replace(described, unit=Person("day"))],
+        "Table": [described, replace(described, unit=ReplacedRow().unit), replace(described, unit=Person("day"))],
         "Mapping[str, float]": [{}, {"س": 0.5}],
         "Exception": [ValueError("س")],
         "SynthesisPlan": [planned_rows(synthesized.SHEET, synthesized.PRICE)],

@@ -11,6 +11,7 @@ from sitr.accounting.shares import fixed, shared
 from sitr.accounting.theorems.theorem import FIXED_SHARES, YES, Adaptive, Theorem, Total, above_zero, at_most
 from sitr.accounting.views import Inapplicable
 from sitr.numbers import ball, exact, upward
+from sitr.precision import precision
 
 
 def advanced(schedule: Schedule, delta: float) -> Total:
@@ -24,6 +25,7 @@ def advanced(schedule: Schedule, delta: float) -> Total:
     return around_mean(schedule, delta, mean=lambda epsilon: epsilon * epsilon.expm1())
 
 
+@precision()
 def around_mean(schedule: Schedule, delta: float, *, mean: Callable[[arb], arb]) -> Total:
     """The tail of a martingale with steps of at most εᵢ, above this bound on the mean loss of each (Azuma).
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.accounting.schedule import Schedule
 from sitr.accounting.shares import SMALLEST, shared, spare
@@ -14,6 +14,7 @@ from sitr.flavors.approximate import LARGEST_LOSS
 from sitr.loss.forms.finite import response
 from sitr.loss.loss import Loss
 from sitr.numbers import ball, downward, exact, lower, upper, upward
+from sitr.precision import precision
 
 BITS = 224
 """The precision. Up to 40 bits are lost to the size of ln k!, and 100 make the result far narrower than a float."""
@@ -36,7 +37,7 @@ def optimal_equal(schedule: Schedule, delta: float) -> Total:
     sizes = {point.epsilon for point in shares.points if point.epsilon > 0.0}
     if len(sizes) > 1:
         raise Inapplicable(f"the steps are not equal: ε is from {min(sizes):.4g} to {max(sizes):.4g}")
-    with ctx.workprec(BITS):
+    with precision(BITS):
         tail = spare(shares.points, delta)
         epsilon = sizes.pop() if sizes else 0.0
         times = sum(point.times for point in shares.points if point.epsilon > 0.0)

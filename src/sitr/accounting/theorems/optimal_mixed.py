@@ -7,7 +7,7 @@ import warnings
 from collections import Counter
 from fractions import Fraction
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.accounting.schedule import Schedule
 from sitr.accounting.shares import SMALLEST, shared, spare
@@ -19,6 +19,7 @@ from sitr.loss.enumerated import enumerated
 from sitr.loss.forms.finite import response
 from sitr.loss.loss import RELATIVE, Loss
 from sitr.numbers import Interval, ball, downward, exact, lower, upward
+from sitr.precision import nearest, precision
 
 ERROR = 0.05
 """The default width of an interval for ε."""
@@ -46,16 +47,16 @@ def optimal_mixed(schedule: Schedule, delta: float, *, error: float = ERROR) -> 
     del steps[0.0]  # such a step has no finite loss
     reach = sum((exact(epsilon) * times for epsilon, times in steps.items()), Fraction(0))
     low, high = downward(reach), upward(reach)
-    if steps and tail.lower() > 0:
+    if steps and tail > 0:
         low, high = _interval(steps, tail, error)
-    elif steps and tail.upper() > 0:
+    elif steps and not tail <= 0:
         low = _near(reach, steps, tail)
     return Total(min(low, high) if shares.whole else 0.0, min(high, upward(reach)), shares.whole)
 
 
 def _near(reach: Fraction, steps: Counter[float], tail: arb) -> float:
     """A lower bound where nothing may be left of δ: H ≥ top·(1 − e^{ε−Σεᵢ}), where top is P(all signs are +)."""
-    with ctx.workprec(224):
+    with precision(224):
         top = -sum(((-ball(epsilon)).exp().log1p() * times for epsilon, times in steps.items()), arb(0))
         part = tail.upper() / top.exp()
         return max(0.0, lower(ball(reach) + (-part).log1p())) if part < 1 else 0.0
@@ -74,7 +75,7 @@ def _interval(steps: Counter[float], tail: arb, error: float) -> tuple[float, fl
     if (atoms := enumerated(loss.laws, most=ENUMERATED)) is not None:
         exact_answer = atoms.epsilon(tail)
         return exact_answer.lower, exact_answer.upper
-    rest = float(tail.mid())
+    rest = nearest(tail)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WiderThanAsked)
         found = loss.epsilon(delta=rest)

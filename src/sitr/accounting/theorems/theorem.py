@@ -11,6 +11,7 @@ from flint import arb
 from sitr.accounting.schedule import Schedule
 from sitr.accounting.views import Inapplicable
 from sitr.numbers import upper
+from sitr.precision import precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,7 @@ class Theorem:
     adaptive: Callable[[Schedule, float], Adaptive]
 
 
+@precision()
 def at_most(epsilon: arb | float) -> Total:
     """An upper bound alone.
 

@@ -7,12 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flint import ctx
-
 from sitr.errors import InvalidPromise
 from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Indices, Vector, bounded_moment, check, distinct
 from sitr.namespace import Later
 from sitr.numbers import Number, ball, upper, upward
+from sitr.precision import nearest, precision
 
 if TYPE_CHECKING:
     import numpy as np
@@ -88,6 +87,7 @@ class FiniteLaw:
         return FiniteLaw(losses, masses, self.beyond, self.infinite)
 
 
+@precision(128)
 def response(epsilon: Number, *, answers: int = 2, infinite: Number = 0) -> FiniteLaw:
     """Randomized response: the truth with probability e^ε/(e^ε + k − 1), each other answer with 1/(e^ε + k − 1).
 
@@ -102,17 +102,18 @@ def response(epsilon: Number, *, answers: int = 2, infinite: Number = 0) -> Fini
     check(answers, "answers", above=2, ends="above")
     if infinite == 1:
         return FiniteLaw((0.0,), (-math.inf,), 1.0, 1.0)
-    e, rest = ball(epsilon), (1 - ball(infinite)).log()
-    log_total = (1 + (answers - 1) * (-e).exp()).log()
+    e, rest = ball(epsilon), (-ball(infinite)).log1p()
+    log_total = ((answers - 1) * (-e).exp()).log1p()
     atoms = [(-float(epsilon), rest - e - log_total)]
     if answers > 2:
         atoms.append((0.0, rest + ball(answers - 2).log() - e - log_total))
     atoms.append((float(epsilon), rest - log_total))
     delta = upward(infinite)
-    merged = {loss: float(mass.mid()) for loss, mass in atoms} if epsilon else {0.0: float(rest.mid())}
+    merged = {loss: nearest(mass) for loss, mass in atoms} if epsilon else {0.0: nearest(rest)}
     return FiniteLaw(tuple(merged), tuple(merged.values()), delta, delta)
 
 
+@precision()
 def pair(p: Iterable[Number], q: Iterable[Number]) -> FiniteLaw:
     """The law of the loss between two vectors of probabilities.
 
@@ -121,15 +122,15 @@ def pair(p: Iterable[Number], q: Iterable[Number]) -> FiniteLaw:
     """
     atoms: dict[float, float] = {}
     infinite = beyond = ball(0)
-    with ctx.workprec(256):  # so that a loss near 0 is rounded relative to itself
+    with precision(256):  # so that a loss near 0 is rounded relative to itself
         for here, there in zip(map(ball, p), map(ball, q), strict=True):
             if there == 0:
                 infinite += here
             elif here == 0:
                 beyond += there
             else:
-                loss = float((here / there).log().mid())
-                atoms[loss] = float(np.logaddexp(atoms.get(loss, -math.inf), float(here.log().mid())))
+                loss = nearest((here / there).log(), zero=200)
+                atoms[loss] = float(np.logaddexp(atoms.get(loss, -math.inf), nearest(here.log(), zero=200)))
     ordered = sorted(atoms.items())
     losses, masses = zip(*ordered, strict=True) if ordered else ((0.0,), (-math.inf,))
     return FiniteLaw(losses, masses, max(0.0, upper(infinite)), max(0.0, upper(beyond)))

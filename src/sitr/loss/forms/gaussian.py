@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 
 from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Masses, SymmetricLaw, Vector, between, check, joined
 from sitr.namespace import Later
+from sitr.precision import precision
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,7 +79,7 @@ def hockey_stick(mu: Fraction, epsilon: Fraction) -> arb:
     """
     bits = 128
     while True:
-        with ctx.workprec(bits):
+        with precision(bits):
             m, e = (arb(fmpq(number.numerator, number.denominator)) for number in (mu, epsilon))
             delta = normal(m / 2 - e / m) - e.exp() * normal(-m / 2 - e / m)
             # The two terms nearly cancel far out in the tail: raise the precision until the result is accurate.

@@ -20,10 +20,11 @@ from functools import lru_cache
 from itertools import accumulate
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb
 
 from sitr.loss.law import FUNCTIONS, Cells, Masses, SymmetricLaw, Vector, between, check, joined
 from sitr.numbers import upper
+from sitr.precision import nearest, precision
 
 MOST_PEOPLE = 10**8
 
@@ -152,13 +153,14 @@ def _unit(epsilon: float, people: int) -> float:
 
 
 @lru_cache(maxsize=64)
+@precision()
 def _clones(epsilon: float, people: int, moved: int) -> _Clones:
     """A window around the mean of C minus `moved` units, wide enough by Bernstein's inequality."""
     others, clone, unit = people - 1, math.exp(-epsilon), _unit(epsilon, people)
     centre = others * clone - moved * unit
     half = DEEP / 3 + math.sqrt(DEEP * DEEP / 9 + 2 * DEEP * others * min(clone, 0.25)) + unit / 2 + 2
     first, last = max(0, math.floor(centre - half)), min(others, math.ceil(centre + half))
-    with ctx.workprec(192):
+    with precision(192):
         odds = 1 / arb(epsilon).expm1()
         log_ways = arb(others + 1).lgamma() - arb(first + 1).lgamma() - arb(others - first + 1).lgamma()
         masses = [(log_ways + first * odds.log() - others * (1 + odds).log()).exp()]
@@ -171,10 +173,10 @@ def _clones(epsilon: float, people: int, moved: int) -> _Clones:
         outside = 1 - sums[-1] if last - first < others else arb(0)
     return _Clones(
         numbers=np.arange(first, last + 1, dtype=np.float64),
-        masses=np.array([float(mass) for mass in masses]),
+        masses=np.array([nearest(mass) for mass in masses]),
         outside=upper(outside),
         middle=middle,
-        beyond=np.array([float(mass) for mass in beyond]),
+        beyond=np.array([nearest(mass, zero=150) for mass in beyond]),
     )
 
 
@@ -217,9 +219,9 @@ def _means(clones: _Clones, share: float, cut: float) -> Vector:
 
 def _coins(coins: int, heads: int) -> tuple[float, float, float]:
     """f(k), F(k − 1) and its error, for k ≤ C/2: F(k − 1)/f(k) = k/(C − k + 1) + …, whose quotients fall."""
-    with ctx.workprec(128):
+    with precision(128):
         log_ways = arb(coins + 1).lgamma() - arb(heads + 1).lgamma() - arb(coins - heads + 1).lgamma()
-        at = float((log_ways - coins * arb.const_log2()).exp())
+        at = nearest((log_ways - coins * arb.const_log2()).exp())
     terms = np.arange(min(heads, math.ceil(5 * math.sqrt(coins)) + 10), dtype=np.float64)
     quotients = (heads - terms) / (coins - heads + 1 + terms)
     series = np.cumprod(quotients)

@@ -93,7 +93,7 @@ class AnswerColumns:
 
     def bound(self, after: After) -> tuple[After, BoundAfter]:
         """The same with the names of the answer, for texts; and checked, for the rows."""
-        reader = _Reader(self)
+        reader = _AnswerReader(self)
         having = None if after.having is None else reader.resolved(after.having)
         orders = [reader.resolved(order.by) for order in after.order]
         hidden = tuple(reader.hidden.items())
@@ -130,7 +130,7 @@ class AnswerColumns:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _AnswerReader:
     """Names the parts of HAVING and ORDER BY by the columns of the answer, and collects aggregates that it lacks."""
 
     answer: AnswerColumns

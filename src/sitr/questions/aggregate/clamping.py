@@ -23,7 +23,7 @@ from sitr.questions.aggregate.view import View
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ClampedSum:
     """A sum as SQL, and the largest error of its column at the same price."""
 
     sql: str
@@ -35,8 +35,8 @@ class Clamping:
     """A column that is a sum, bounded both ways; the question asks for one of the two."""
 
     column: str
-    rows: Way
-    person: Way
+    rows: ClampedSum
+    person: ClampedSum
 
 
 def clampings(plan: AggregatePlan, *, confidence: Number = Fraction(95, 100)) -> tuple[Clamping, ...]:
@@ -84,6 +84,6 @@ def _bound(aggregate: Sum | PersonSum, view: View) -> BoundAggregate | None:
         return None
 
 
-def _way(plan: AggregatePlan, name: str, confidence: Number) -> Way:
+def _way(plan: AggregatePlan, name: str, confidence: Number) -> ClampedSum:
     shown = next(column for column in plan.columns if column.name == name)
-    return Way(shown.sql, plan.expected(shown, confidence=confidence))
+    return ClampedSum(shown.sql, plan.expected(shown, confidence=confidence))

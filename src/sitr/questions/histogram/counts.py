@@ -30,7 +30,7 @@ Reals = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class RangeEstimate:
     """A number and the interval that holds the exact one."""
 
     value: float
@@ -166,7 +166,7 @@ class Histogram:
         most[self._known_empty()] = 0.0
         return np.clip(low, self._least(), most), np.clip(high, self._least(), most)
 
-    def over(self, places: NDArray[Any], *, confidence: Number = 0.95) -> Estimate:
+    def over(self, places: NDArray[Any], *, confidence: Number = 0.95) -> RangeEstimate:
         """The sum over these cells, given by number, such as `np.arange(3, 8)` for a range.
 
         The interval is for this sum by itself, from the law of the summed noise: `sum_error`.
@@ -185,7 +185,7 @@ class Histogram:
         middle = measured + float(wanted[line:] @ self.special)
         far = sum_error(self.plan.noise, np.concatenate([*weights, wanted[line:]]), confidence=confidence)
         least, most = float(self._least() @ wanted), math.inf if self.total is None else float(self.total)
-        return Estimate(value, min(most, max(least, middle - far)), min(most, max(least, middle + far)))
+        return RangeEstimate(value, min(most, max(least, middle - far)), min(most, max(least, middle + far)))
 
     # Post-processing of the counts, which costs nothing
 
@@ -267,7 +267,7 @@ class Histogram:
         nearer = far < exactly
         return np.where(nearer, best - far, low), np.where(nearer, best + far, high)
 
-    def _over_stretches(self, wanted: Reals, beside: Reals, value: float, confidence: Number) -> Estimate:
+    def _over_stretches(self, wanted: Reals, beside: Reals, value: float, confidence: Number) -> RangeEstimate:
         """A stretch that lies inside counts with its sum; a stretch that is cut, with anything from 0 to its sum."""
         assert self.starts is not None
         lengths = np.diff(self.starts, append=len(wanted))
@@ -280,7 +280,7 @@ class Histogram:
             far = sum_error(self.plan.noise, measured, confidence=confidence)
             return min(most, max(0.0, float(sums[chosen].sum()) + special + sign * far))
 
-        return Estimate(value, end(touched == lengths, -1), end(touched > 0, 1))
+        return RangeEstimate(value, end(touched == lengths, -1), end(touched > 0, 1))
 
 
 def with_bins(grid: Grid, bins: int) -> Grid:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from sitr.dataset.cells import Grid, Rule
-from sitr.dataset.domain import Wanted, axis
+from sitr.dataset.domain import DeclaredCells, axis
 from sitr.dataset.schema import Column, Table
 from sitr.errors import QuestionError, unknown_name
 from sitr.flavors.promise import Promise
@@ -62,7 +62,7 @@ def histogram_question(
     bins: object = None,
     **said: object,
 ) -> HistogramQuestion:
-    """The question about these columns; `said` are the other fields of `Wanted`, by column or for the only one."""
+    """The question about these columns; `said` are the other fields of `DeclaredCells`, by column or for the one."""
     candidates = tuple(bins) if isinstance(bins, list | tuple) else None
     if candidates is not None:
         method = _chosen(candidates, method)
@@ -71,7 +71,9 @@ def histogram_question(
     axes = [
         axis(
             column,
-            Wanted(**{name: _said(column, name, given, found) for name, given in {**said, "bins": bins}.items()}),
+            DeclaredCells(
+                **{name: _said(column, name, given, found) for name, given in {**said, "bins": bins}.items()}
+            ),
         )
         for column in found
     ]

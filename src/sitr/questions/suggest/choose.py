@@ -41,7 +41,7 @@ _UNIT = 10**6
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class Band:
     """Some people: between which numbers theirs are, what one of them has on average, and how many they are."""
 
     low: float
@@ -67,14 +67,14 @@ class Found:
     noise: Noise
 
     @property
-    def every(self) -> list[Cell]:
+    def every(self) -> list[Band]:
         """All cells."""
         numbers = range(self.spread.first, self.spread.last + 1)
         make = _value_cell if self.spread.about is About.VALUES else _whole_cell
         return [make(number, self.spread.last, count) for number, count in zip(numbers, self.counts, strict=True)]
 
     @property
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[Band]:
         """The cells that are not empty, as far as the noise lets us know."""
         return [cell for cell in self.every if cell.people > self.least]
 
@@ -83,30 +83,30 @@ class Found:
         """The number of people that a cell needs to be seen."""
         return int(self.noise.error(confidence=1 - MISS / len(self.counts)))
 
-    def covered(self, inside: Callable[[Cell], bool], *, confidence: Number = 0.95) -> Covered:
+    def covered(self, inside: Callable[[Band], bool], *, confidence: Number = 0.95) -> Covered:
         """The share of people in these cells."""
         people, out = _people(self.cells), [cell.people for cell in self.every if not inside(cell)]
         width = float(self.noise.error(confidence=confidence)) * math.sqrt(len(out))
         return Covered(min(1.0, max(0.0, 1 - sum(out) / people)), min(1.0, width / people))
 
 
-def _whole_cell(number: int, last: int, people: int) -> Cell:
+def _whole_cell(number: int, last: int, people: int) -> Band:
     low, high = (1, 1) if number == 0 else (2 ** (number - 1) + 1, 2**number)
     if number == last:
-        return Cell(low, math.inf, 2 * low, people)
-    return Cell(low, high, (low + high) / 2, people)
+        return Band(low, math.inf, 2 * low, people)
+    return Band(low, high, (low + high) / 2, people)
 
 
-def _value_cell(number: int, last: int, people: int) -> Cell:
+def _value_cell(number: int, last: int, people: int) -> Band:
     if number == 0:
-        return Cell(0.0, 0.0, 0.0, people)
+        return Band(0.0, 0.0, 0.0, people)
     size = 2.0 ** (abs(number) + SMALLEST - 1)
     far, middle = (math.inf, size) if abs(number) == last else (size, 0.75 * size)
     near = 0.0 if abs(number) == 1 else size / 2
-    return Cell(near, far, middle, people) if number > 0 else Cell(-far, -near, -middle, people)
+    return Band(near, far, middle, people) if number > 0 else Band(-far, -near, -middle, people)
 
 
-def _people(cells: Sequence[Cell]) -> float:
+def _people(cells: Sequence[Band]) -> float:
     return sum(cell.people for cell in cells)
 
 
@@ -174,9 +174,9 @@ class _Choice:
     """What is known about people and values, and the noise of one measurement that a person moves by 1."""
 
     query: BoundedQuery
-    groups: list[Cell]
-    rows: list[Cell]
-    values: Mapping[str, list[Cell]]
+    groups: list[Band]
+    rows: list[Band]
+    values: Mapping[str, list[Band]]
     """By column."""
     pure: float
     gaussian: float
@@ -192,7 +192,7 @@ class _Choice:
         errors = {isinstance(way.bought, PureDP): _unit_error(way, share) for way in ways(paid)}
         cells = {each.spread.about: each.cells for each in found}
         everybody = _people(next(iter(cells.values())))
-        alone = [Cell(1, 1, 1, everybody)]
+        alone = [Band(1, 1, 1, everybody)]
         groups, rows = cells.get(About.GROUPS, alone), cells.get(About.ROWS, alone)
         values = {each.spread.column: each.cells for each in found if each.spread.column}
         return cls(query, groups, rows, values, errors.get(True, math.inf), errors.get(False, math.inf))
@@ -281,12 +281,12 @@ def _unit_error(way: Way, share: Fraction) -> float:
     return float(least_noise(way.bought.share(share), l1=_UNIT, l2=_UNIT).error()) / _UNIT
 
 
-def _mean(cells: Sequence[Cell], cap: float) -> float:
+def _mean(cells: Sequence[Band], cap: float) -> float:
     """E[min(x, cap)]."""
     return sum(min(cell.middle, cap) * cell.people for cell in cells) / _people(cells)
 
 
-def _powers(cells: Sequence[Cell]) -> list[int]:
+def _powers(cells: Sequence[Band]) -> list[int]:
     """1, 2, 4, …, to the first that nobody exceeds, as far as is known."""
     most = max(cell.high if cell.high < math.inf else cell.low - 1 for cell in cells)
     return [2**power for power in range(int(most).bit_length())]

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sitr.dataset.cells import Drawable, Rule
-from sitr.dataset.domain import End, Wanted, drawable
+from sitr.dataset.domain import DeclaredCells, End, drawable
 from sitr.dataset.schema import Key, Table
 from sitr.errors import DescriptionError
 from sitr.namespace import Later
@@ -60,7 +60,7 @@ def axes(
     return tuple(
         drawable(
             found[name],
-            Wanted(
+            DeclaredCells(
                 bins=bins.get(name, BINS) if isinstance(bins, Mapping) else bins,
                 bounds=(bounds or {}).get(name),
                 keys=(keys or {}).get(name),

@@ -35,7 +35,7 @@ _MONTHS = Fraction(31, 28)
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class DrawnBar:
     """One cell, or several neighbours: where it begins and ends, its width, its count, and the ends of its interval."""
 
     low: Fraction
@@ -44,7 +44,7 @@ class Bar:
     count: float
     ends: tuple[float, float] | None
 
-    def over(self, unit: Fraction) -> Bar:
+    def over(self, unit: Fraction) -> DrawnBar:
         """The same with counts for each `unit` of width."""
         times = float(unit / self.width)
         ends = None if self.ends is None else (self.ends[0] * times, self.ends[1] * times)
@@ -56,7 +56,7 @@ class Bars:
     """The bars of a histogram."""
 
     axis: Axis
-    bars: tuple[Bar, ...]
+    bars: tuple[DrawnBar, ...]
     together: int
     """How many cells share a bar."""
     hollow: int
@@ -78,7 +78,7 @@ class Bars:
             if some := [span for span in spans[part] if span is not None]:
                 ends = (float(low[start]), float(high[start])) if together == 1 else None
                 width = sum((end - begin for begin, end in some), Fraction(0))
-                found.append(Bar(some[0][0], some[-1][1], width, float(histogram.counts[part].sum()), ends))
+                found.append(DrawnBar(some[0][0], some[-1][1], width, float(histogram.counts[part].sum()), ends))
         hollow = math.ceil(len(cells) / together) - len(found)
         unit = _unit(axis, [bar.width for bar in found])
         bars = found if unit is None else [bar.over(unit) for bar in found]

@@ -23,6 +23,7 @@ from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.language import Language
 from sitr.numbers import Number, ball, exact, upper
+from sitr.precision import precision
 from sitr.report.figures import at_least, at_most
 from sitr.report.power import detected_at
 from sitr.report.words.notation import numbers, odds
@@ -106,6 +107,7 @@ def all_shown(promise: PrivacyProfile | RenyiDP) -> bool:
     return isinstance(promise.curve, PointCurve) and len(promise.curve.points) <= MOST
 
 
+@precision()
 def belief(epsilon: float) -> str:
     """The most that a belief of 50% can become, e^ε/(1 + e^ε), in percent and rounded up.
 
@@ -120,6 +122,7 @@ _NORMAL_95 = Fraction("1.644853626951472")
 """Φ⁻¹(0.95), rounded down, which can only raise the power of the test."""
 
 
+@precision()
 def detected(promise: ApproximateDP | PrivacyProfile | GaussianDP) -> str:
     """The largest power of a test with 5% false alarms, in percent and rounded up.
 
@@ -140,6 +143,7 @@ def detected(promise: ApproximateDP | PrivacyProfile | GaussianDP) -> str:
             return _percent(min(detected_at(epsilon, delta, alarms=FALSE_ALARMS) for epsilon, delta in points))
 
 
+@precision()
 def linear(epsilon: float, delta: float) -> str:
     """The bound e^ε·p + δ on an event of probability p, rounded up.
 

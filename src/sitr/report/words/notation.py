@@ -11,6 +11,7 @@ from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import Basis, Parts, RandomDP
 from sitr.numbers import Number, ball, exact, upper
+from sitr.precision import precision
 from sitr.report.figures import at_least, at_most, visible
 
 
@@ -88,6 +89,7 @@ def shares(gamma: float, parts: Parts, *, others: str = "others") -> list[tuple[
     return [(visible(name), at_most(share)) for name, share in named]
 
 
+@precision()
 def odds(epsilon: float) -> str:
     """e^ε in few digits, rounded up.
 

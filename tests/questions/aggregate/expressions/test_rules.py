@@ -155,6 +155,7 @@ def drawn(seed: int, *kinds: Kind) -> Typed | None:
         return None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", strategies.NAMES)
 @settings(max_examples=60)
 @given(seed=st.integers(0, 2**32))

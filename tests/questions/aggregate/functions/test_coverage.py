@@ -137,6 +137,7 @@ def test_intervals_hold_as_often_as_they_say(name: str, law: Callable[[int], Noi
     assert width < kind.tight * error
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", KINDS)
 def test_a_few_hundred_of_them_do_and_broken_twins_do_not(name: str) -> None:
     kind = KINDS[name]

@@ -199,6 +199,7 @@ def held(plan: AggregatePlan, confidence: float) -> tuple[int, list[float], list
     return holding, [float(abs(value - 9)) for value in values], [float((one.high - one.low) / 2) for one in found]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("price", [sitr.PureDP(1), sitr.ZeroConcentratedDP(0.1)], ids=repr)
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_intervals_hold_the_mean_as_often_as_they_say(

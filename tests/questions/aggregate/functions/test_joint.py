@@ -55,6 +55,7 @@ LAWS = [
 ]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("noises", LAWS, ids=repr)
 @pytest.mark.parametrize("confidence", [Fraction(1, 2), Fraction(95, 100), Fraction(999, 1000)])
 def test_the_bound_holds_for_all_smaller_weights(noises: list[Noise], confidence: Fraction) -> None:

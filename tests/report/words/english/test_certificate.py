@@ -12,7 +12,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.report.headline import Headline
 from sitr.report.level import Level
-from sitr.report.views import Missing, View, views
+from sitr.report.views import Missing, ProvedView, views
 from sitr.report.words.english.certificate import FLAVORS, CertificateWords
 
 SAY = CertificateWords()
@@ -34,12 +34,12 @@ def test_every_level_and_every_flavor_has_a_name() -> None:
     ],
 )
 def test_bounds_are_rounded_up(promise: PureDP | GaussianDP | ZeroConcentratedDP, bound: str) -> None:
-    assert SAY.bound(View(type(promise), promise)) == bound
+    assert SAY.bound(ProvedView(type(promise), promise)) == bound
 
 
 def test_a_missing_bound_says_why() -> None:
-    reasons = [SAY.proof(View(PureDP, None, missing=why)) for why in Missing]
-    assert SAY.bound(View(PureDP, None)) == "none"
+    reasons = [SAY.proof(ProvedView(PureDP, None, missing=why)) for why in Missing]
+    assert SAY.bound(ProvedView(PureDP, None)) == "none"
     assert len({*reasons}) == len(Missing)
 
 

@@ -73,13 +73,15 @@ class Histogram(Operators):
         found = Histogram(of.expression, tuple(Literal(edge.value) for edge in edges))
         bars = tuple(Bar(of, view.typed(cell), found.sql()) for cell in _cells(of, edges))
         names = [f"_{low.value}_{high.value}" for low, high in pairwise(edges)]
-        shown_as = (BoundAggregate(Cell(bar.cell.expression), (bar,), whole=True, step=Fraction(1)) for bar in bars)
+        shown_as = (
+            BoundAggregate(HistogramCell(bar.cell.expression), (bar,), whole=True, step=Fraction(1)) for bar in bars
+        )
         parts = tuple(zip(names, shown_as, strict=True))
         return BoundAggregate(found, bars, parts=parts)
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class HistogramCell:
     """One column of a histogram; it is never written in a question."""
 
     condition: Expression
@@ -88,7 +90,7 @@ class Cell:
     forms: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
-    def read(cls, _: Arguments, /) -> Cell | None:
+    def read(cls, _: Arguments, /) -> HistogramCell | None:
         return None
 
     def sql(self) -> str:

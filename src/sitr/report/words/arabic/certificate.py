@@ -16,7 +16,7 @@ from sitr.ledger.receipt import Receipt
 from sitr.report.figures import about, at_most, number
 from sitr.report.headline import Headline, rounded
 from sitr.report.level import Level
-from sitr.report.views import FALSE_ALARMS, ORDER, Missing, View, Views
+from sitr.report.views import FALSE_ALARMS, ORDER, Missing, ProvedView, Views
 from sitr.report.words.arabic.marks import ltr
 from sitr.report.words.arabic.meaning import GAMMA
 from sitr.report.words.arabic.nouns import ANSWER, counted
@@ -83,12 +83,12 @@ class CertificateWords:
             "منها مثبت ومقرَّب إلى الأعلى، ولا يُضاف أحدها إلى الآخر."
         )
 
-    def flavor(self, view: View, /) -> str:
+    def flavor(self, view: ProvedView, /) -> str:
         """The name of a flavor, with the δ at which it is read."""
         name = numerals(FLAVORS[view.flavor])
         return name if view.delta is None else f"{name}، {ltr(f'δ = {at_most(view.delta)}')}"
 
-    def bound(self, view: View, /) -> str:
+    def bound(self, view: ProvedView, /) -> str:
         """The bound in symbols."""
         match view.promise:
             case None:
@@ -107,7 +107,7 @@ class CertificateWords:
                 return ltr(f"μ ≤ {at_most(mu)}")
         return ltr(symbols(view.promise))
 
-    def proof(self, view: View, /) -> str:
+    def proof(self, view: ProvedView, /) -> str:
         """What proves a bound, or why there is none."""
         if view.promise is not None:
             return self.from_loss() if view.from_loss else self.from_promise()
