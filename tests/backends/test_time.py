@@ -13,6 +13,7 @@ import pytest
 from sitr.backends.duckdb_dialect import DUCKDB, SHORT
 from sitr.backends.expressions import Expressions
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name
+from sitr.questions.aggregate.expressions.patterns import odd
 from sitr.questions.aggregate.view import View
 from tests.questions.aggregate import strategies
 
@@ -89,3 +90,10 @@ def test_nested_arithmetic_is_written_in_a_text_that_grows_with_its_depth() -> N
         written = Expressions(DUCKDB, {"n": "DOUBLE"}).written(VIEW.typed(found))
         rows = engine.execute(f"SELECT {written} FROM (VALUES (1.0::DOUBLE), (1e308), ('inf'), (NULL)) r(n)").fetchall()
     assert rows == [(pytest.approx(1.5**14),), (None,), (None,), (None,)]
+
+
+@pytest.mark.parametrize("pattern", ["|".join([".*a.{190}c"] * 2), "a{150}|b{150}", "(a{150}|b{150})", "a{199}|b|c|d"])
+def test_the_parts_of_all_alternatives_of_a_pattern_count(pattern: str) -> None:
+    """Each alternative alone is within the limit, and the time for a letter grows with their sum."""
+    assert odd(pattern) == "it has more than 200 parts when repetitions are written out"
+    assert all(odd(each) is None for each in pattern.strip("()").split("|"))

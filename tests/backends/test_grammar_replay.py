@@ -1,0 +1,198 @@
+"""Neighbour replay over the whole grammar: rank terms, filters, joins, sub-queries, parts, other rows and mixed keys.
+
+Tables hold values that nobody expects in types that nobody expects. One unit's rows come, go or are replaced, in the
+table, in a table beside it, or in both; the exact integers move no further than the plan says.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sitr.errors import SitrError
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
+from sitr.neighbors.distance import Distance
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person
+from sitr.neighbors.unit import Row as EachRow
+from sitr.noise.coins import TestCoins
+from sitr.questions.aggregate.bind import BoundedQuery, Cells, bound
+from sitr.questions.aggregate.fit import fit
+from sitr.questions.aggregate.keys import selected
+from sitr.questions.aggregate.other import other_cells, with_other
+from sitr.questions.aggregate.quantity import Bar, Rank
+from sitr.questions.aggregate.question import AggregateQuestion
+from sitr.questions.aggregate.stability import people, stability
+from sitr.questions.aggregate.view import View, protected
+from tests.backends.test_neighbors import within
+from tests.backends.test_replay import drawn_caps, own, people_of
+from tests.questions.aggregate import grammar
+from tests.questions.aggregate.grammar import Storage
+from tests.questions.aggregate.strategies import Row
+
+PRICE = ApproximateZeroConcentratedDP(0.5, 1e-6)
+Beside = list[tuple[int | None, Any, Any, Any]]
+
+
+def drawn(chance: random.Random, storage: Storage) -> BoundedQuery | None:
+    """A bounded question; None if it is refused, which is always in words."""
+    relation, by_row = chance.choice(list(Relation)), chance.random() < 0.15
+    groups, rows, total = (None, None, None) if by_row else drawn_caps(chance)
+    unit = EachRow() if by_row else Person("id")
+    table = grammar.table(storage, unit=unit, relation=relation, groups=groups, rows=rows, total=total)
+    try:
+        query = bound(grammar.query(chance), table, catalog=grammar.catalog(storage, table))
+    except SitrError as refusal:
+        assert refusal.given
+        assert refusal.do
+        return None
+    if chance.random() < 0.5:
+        query = query.watching(Fraction(1, 20))
+    try:
+        return with_other(query) if chance.random() < 0.5 else query
+    except SitrError:
+        return query
+
+
+def stays_of(chance: random.Random, *who: int | None) -> Beside:
+    values = ([None, -1, 0, 1, 4, 9], ["a", "b", "", None], [None, float("nan"), -0.0, float("inf"), 1.5])
+    return [(chance.choice(who), *map(chance.choice, values)) for _ in range(chance.randint(0, 6))]  # type: ignore[arg-type]
+
+
+def neighbors(chance: random.Random, query: BoundedQuery) -> list[tuple[list[Row], Beside]]:
+    """Two tables, each with the one beside it: the rows of person 0 differ, and nothing else."""
+    rest, beside = people_of(chance), stays_of(chance, 1, 2, 3, 4, None)
+    mine = own(chance)
+    replaced = query.relation is Relation.REPLACE_ONE
+    if not isinstance(query.unit, Person):
+        mine = mine[:1]
+        return [(rest + mine, []), ((own(chance)[:1] if replaced else []) + rest, [])]
+    theirs, other = own(chance) if replaced else [], stays_of(chance, 0) if replaced else []
+    known = stays_of(chance, 0)
+    if len(protected(query.view)) == 1:
+        return [(rest + mine, beside), (theirs[::-1] + rest, beside)]
+    changed = chance.choice(["here", "there", "both"])
+    first, second = (rest + mine, beside + known), (theirs[::-1] + rest, other + beside)
+    if changed == "here":
+        second = (second[0], first[1])
+    if changed == "there":
+        second = (first[0], second[1])
+    return [first, second]
+
+
+def moved(one: dict[Any, int], other: dict[Any, int]) -> Distance:
+    gaps = [abs(one.get(key, 0) - other.get(key, 0)) for key in one.keys() | other.keys()]
+    return Distance(l1=sum(gaps), l2_squared=sum(gap**2 for gap in gaps), largest=max(gaps, default=0))
+
+
+def check_ranks(query: BoundedQuery, first: Cells, second: Cells, place: int) -> None:
+    """What comes and what goes is within the caps; a unit that comes takes no value of others away."""
+    gone: dict[Any, int] = {}
+    come: dict[Any, int] = {}
+    for key in first.keys() | second.keys():
+        one, other = (Counter(cells[key][place] if key in cells else {}) for cells in (first, second))
+        gone[key], come[key] = (one - other).total(), (other - one).total()
+    for part in (gone, come):
+        assert max(part.values(), default=0) <= query.max_rows_per_group
+        assert sum(number > 0 for number in part.values()) <= query.reached
+        assert query.max_rows is None or sum(part.values()) <= query.max_rows
+    if query.changes is Relation.ADD_REMOVE:
+        assert not (any(gone.values()) and any(come.values()))
+
+
+def check_other(query: BoundedQuery, first: Cells, second: Cells, chance: random.Random) -> None:
+    """With the row for other keys, for any keys that are shown: its noise has as many draws as a unit has groups."""
+    every = list({selected(query, key) for key in first.keys() | second.keys()})
+    chosen = {key for key in every if chance.random() < 0.5}
+    shown = [key for key in first.keys() | second.keys() if selected(query, key) in chosen]
+    rest = [other_cells(query, cells, shown) for cells in (first, second)]
+    for place, term in enumerate(query.terms):
+        limit = stability(query, term)
+        if limit is None or term not in query.shown_terms or isinstance(term, Bar):
+            continue
+        gap = moved({key: first[key][place] for key in shown if key in first},
+                    {key: second[key][place] for key in shown if key in second})  # fmt: skip
+        others = [abs(one[place] - other[place]) for one, other in zip(*rest, strict=True)]
+        assert gap.l1 + sum(others) <= limit.l1, term
+        spread = sum(Fraction(each**2, query.max_groups) for each in others)
+        assert gap.l2_squared + spread <= limit.l2_squared, term
+
+
+def replay(seed: int) -> BoundedQuery | None:
+    """The question, after all checks; None if it was refused."""
+    chance = random.Random(seed)
+    storage = Storage.drawn(chance)
+    query = drawn(chance, storage)
+    if query is None:
+        return None
+    salt = chance.randrange(2**63)
+    first, second = (storage.backend(*tables).read(query, salt=salt) for tables in neighbors(chance, query))
+    families: dict[object, tuple[dict[Any, int], dict[Any, int], Distance]] = {}
+    for place, term in enumerate(query.terms):
+        limit = stability(query, term)
+        if isinstance(term, Rank) or limit is None:
+            check_ranks(query, first, second, place)
+            continue
+        name = (term.of, term.histogram, term.where) if isinstance(term, Bar) else term
+        one, other, _ = families.setdefault(name, ({}, {}, limit))
+        one.update({(place, key): cells[place] for key, cells in first.items()})
+        other.update({(place, key): cells[place] for key, cells in second.items()})
+    for name, (one, other, limit) in families.items():
+        assert within(moved(one, other), limit), (seed, name)
+    one, other = ({key: cells[-1] for key, cells in each.items()} for each in (first, second))
+    assert within(moved(one, other), people(query)), seed
+    if query.watch is not None and query.watch.beyond:
+        gap = {cells[-2] for cells in first.values()} | {0}, {cells[-2] for cells in second.values()} | {0}
+        assert abs(max(gap[0]) - max(gap[1])) <= 1 or not (first and second), seed
+    if query.other:
+        check_other(query, first, second, chance)
+    check_answers(query, [first, second], seed)
+    return query
+
+
+def check_answers(query: BoundedQuery, cells: list[Cells], seed: int) -> None:
+    """One schema, and one order of the keys where they are public; no numbers make the answer fail."""
+    for place, key in enumerate(query.keys):
+        if key.keys is not None:
+            assert {cell[place] for each in cells for cell in each} <= set(key.keys), seed
+    if query.cells is not None and query.cells > 300:
+        return
+    try:
+        plan = fit(query, PRICE)
+    except SitrError:  # before the charge, and whatever the rows are
+        return
+    answers = [AggregateQuestion(query).answer(plan, exact, coins=TestCoins(1)).table() for exact in cells]
+    assert answers[0].schema == answers[1].schema, seed
+    names = [key.name for key in query.keys]
+    if query.known:
+        assert answers[0].select(names) == answers[1].select(names), seed
+        assert answers[0].num_rows == query.cells, seed
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 2**32))
+def test_one_unit_moves_no_answer_beyond_what_is_declared(seed: int) -> None:
+    replay(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.sample
+@pytest.mark.parametrize("first", range(0, 5_000, 500))
+def test_one_unit_moves_no_answer_of_thousands_beyond_what_is_declared(first: int) -> None:
+    """pytest -m slow tests/backends/test_grammar_replay.py"""
+    assert sum(replay(seed) is not None for seed in range(first, first + 500)) > 250
+
+
+def views(view: View) -> set[str]:
+    """The kinds of steps in a view."""
+    found = {type(view.rows).__name__}
+    for part in ("view", "other", "people"):
+        if isinstance(inner := getattr(view.rows, part, None), View):
+            found |= views(inner)
+    return found.union(*(views(each) for each in getattr(view.rows, "views", ())))
