@@ -1,4 +1,4 @@
-"""Random questions of the whole grammar: rank terms, filters, joins, sub-queries and parts beside what `strategies` has.
+"""Random questions of the whole grammar: what `strategies` has, and rank terms, joins, sub-queries and parts.
 
 Every source has all columns of the table under their own names, so that any expression can be asked of it, and sources
 are built from each other. Rows can be stored in types that nobody expects.
@@ -119,8 +119,7 @@ def _joined(chance: random.Random, at: Writer, of: Source) -> Source:
 
 def _per_person(chance: random.Random, at: Writer, of: Source) -> Source:
     """One row for each person and a few keys; the other columns are numbers of the person's rows."""
-    texts = [name for name in TEXT_KEYS]
-    keys = [*texts, *chance.sample(["n", "d", "s"], chance.randint(0, 1))]
+    keys = [*TEXT_KEYS, *chance.sample(["n", "d", "s"], chance.randint(0, 1))]
     columns = [Selected("id", Name("id")), *(Selected(name, Name(name)) for name in keys)]
     for name in COLUMNS:
         if name in keys:
@@ -129,7 +128,9 @@ def _per_person(chance: random.Random, at: Writer, of: Source) -> Source:
         function = chance.choice(functions)
         columns.append(Selected(name, PersonCall(function, Name(name))))
     if chance.random() < 0.5:
-        counted = chance.choice([PersonCall("COUNT"), PersonCall("COUNT", Name("t"), True), PersonCall("COUNT", Name("y"))])
+        counted = chance.choice(
+            [PersonCall("COUNT"), PersonCall("COUNT", Name("t"), True), PersonCall("COUNT", Name("y"))]
+        )
         columns = [each if each.name != "m" else Selected("m", counted) for each in columns]
     where = at.one(BOOLEAN) if chance.random() < 0.4 else None
     return Select(_named(of), tuple(columns), where, (Name("id"), *map(Name, keys)))
@@ -315,12 +316,16 @@ class Storage:
 def _ids(of: tuple[pa.DataType, list[Any]], people: list[int | None]) -> pa.Array:
     kind, ids = of
     found = [None if each is None else ids[each] for each in people]
-    return pa.array(found, pa.string()).dictionary_encode().cast(kind) if pa.types.is_dictionary(kind) else pa.array(found, kind)
+    return (
+        pa.array(found, pa.string()).dictionary_encode().cast(kind)
+        if pa.types.is_dictionary(kind)
+        else pa.array(found, kind)
+    )
 
 
 def _held(value: Any, usual: pa.DataType, kind: pa.DataType) -> Any:
     """A value as an element of a column of this type, or None if it has none."""
-    if value is None or kind == usual and not _beyond(value, kind):
+    if value is None or (kind == usual and not _beyond(value, kind)):
         return value
     try:
         if pa.types.is_decimal(kind):
@@ -337,4 +342,3 @@ def _beyond(value: Any, kind: pa.DataType) -> bool:
 
 def _whole(kind: pa.DataType) -> pa.DataType:
     return pa.int32() if pa.types.is_date(kind) else pa.int64()
-
