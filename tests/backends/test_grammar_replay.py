@@ -180,7 +180,6 @@ def test_one_unit_moves_no_answer_beyond_what_is_declared(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.sample
 @pytest.mark.parametrize("first", range(0, 5_000, 500))
 def test_one_unit_moves_no_answer_of_thousands_beyond_what_is_declared(first: int) -> None:
     """pytest -m slow tests/backends/test_grammar_replay.py"""
