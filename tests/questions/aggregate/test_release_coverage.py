@@ -12,10 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from numpy.typing import NDArray
 from scipy.stats import binom
 
 from sitr.backends.duckdb import DuckDB
@@ -37,18 +39,26 @@ from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.release import Release
 from sitr.questions.batch.question import BatchQuestion
 
+Integers = NDArray[Any]
 RELEASES, CELLS = 10_000, 500
 ROWS = {"many": 400, "few": 12}
 PRICES: dict[str, Promise] = {"laplace": PureDP(2.0), "gaussian": ZeroConcentratedDP(0.5)}
 
 
+class Values(NamedTuple):
+    """The rows of one cell: x from -50 to 50, y from 0 to 9, and few different values t."""
+
+    x: Integers
+    y: Integers
+    t: Integers
+
+
 @cache
-def values(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The rows of one cell: x from -50 to 50, y from 0 to 9, and a text of few different values."""
+def values(size: int) -> Values:
     draw = np.random.default_rng(11)
     x = np.rint(draw.normal(8, 15, size)).clip(-50, 50).astype(int)
     y = np.abs(np.rint(x / 12 + draw.normal(3, 2, size))).clip(0, 9).astype(int)
-    return x, y, draw.integers(0, 30, size)
+    return Values(x, y, draw.integers(0, 30, size))
 
 
 def table(cells: int, *, known: bool = True) -> Table:
@@ -71,48 +81,44 @@ class Kind:
     """What is asked of each cell, and the exact number. The twin takes a `narrow` part of each interval."""
 
     sql: str
-    true: Callable[[np.ndarray, np.ndarray, np.ndarray], float]
+    true: Callable[[Values], float]
     narrow: float | None = 0.4
     """None where an interval is as wide as the bounds allow, so that a part of it may hold as often."""
 
 
-def share(x: np.ndarray, y: np.ndarray, _: np.ndarray) -> float:
-    return float((y > 4).sum() / len(x))
-
-
 KINDS = {
-    "count": Kind("COUNT(*)", lambda x, y, t: len(x)),
-    "sum": Kind("SUM(x)", lambda x, y, t: x.sum()),
-    "mean": Kind("AVG(x)", lambda x, y, t: x.mean()),
-    "ratio": Kind("SUM(x) / SUM(y)", lambda x, y, t: x.sum() / y.sum()),
-    "share": Kind("COUNT_IF(y > 4) / COUNT(*)", share),
-    "filtered": Kind("AVG(x) FILTER (WHERE y > 4)", lambda x, y, t: x[y > 4].mean()),
-    "variance": Kind("VAR_POP(x)", lambda x, y, t: x.var()),
-    "sample variance": Kind("VAR_SAMP(x)", lambda x, y, t: x.var(ddof=1)),
-    "deviation": Kind("STDDEV_SAMP(x)", lambda x, y, t: x.std(ddof=1)),
-    "covariance": Kind("COVAR_POP(x, y)", lambda x, y, t: np.cov(x, y, ddof=0)[0, 1]),
-    "correlation": Kind("CORR(x, y)", lambda x, y, t: np.corrcoef(x, y)[0, 1]),
-    "choice": Kind("CASE WHEN COUNT(*) > 5 THEN SUM(x) ELSE -1 END", lambda x, y, t: x.sum()),
+    "count": Kind("COUNT(*)", lambda of: len(of.x)),
+    "sum": Kind("SUM(x)", lambda of: of.x.sum()),
+    "mean": Kind("AVG(x)", lambda of: of.x.mean()),
+    "ratio": Kind("SUM(x) / SUM(y)", lambda of: of.x.sum() / of.y.sum()),
+    "share": Kind("COUNT_IF(y > 4) / COUNT(*)", lambda of: (of.y > 4).mean()),
+    "filtered": Kind("AVG(x) FILTER (WHERE y > 4)", lambda of: of.x[of.y > 4].mean()),
+    "variance": Kind("VAR_POP(x)", lambda of: of.x.var()),
+    "sample variance": Kind("VAR_SAMP(x)", lambda of: of.x.var(ddof=1)),
+    "deviation": Kind("STDDEV_SAMP(x)", lambda of: of.x.std(ddof=1)),
+    "covariance": Kind("COVAR_POP(x, y)", lambda of: np.cov(of.x, of.y, ddof=0)[0, 1]),
+    "correlation": Kind("CORR(x, y)", lambda of: np.corrcoef(of.x, of.y)[0, 1]),
+    "choice": Kind("CASE WHEN COUNT(*) > 5 THEN SUM(x) ELSE -1 END", lambda of: of.x.sum()),
     "choice at the border": Kind(
-        "CASE WHEN COUNT(*) >= 12 AND COUNT(*) <= 400 THEN AVG(x) ELSE -40 END", lambda x, y, t: x.mean(), None
+        "CASE WHEN COUNT(*) >= 12 AND COUNT(*) <= 400 THEN AVG(x) ELSE -40 END", lambda of: of.x.mean(), None
     ),
     "nested choice": Kind(
         "COALESCE(NULLIF(CASE WHEN SUM(x) > 0 THEN COUNT(*) END, 0), -1) + LEAST(SUM(y), 10000)",
-        lambda x, y, t: len(x) + y.sum(),
+        lambda of: len(of.x) + of.y.sum(),
         None,
     ),
-    "arithmetic": Kind("ABS(SUM(x) - 2 * SUM(y)) + 3", lambda x, y, t: abs(x.sum() - 2 * y.sum()) + 3),
-    "rounded": Kind("ROUND(SUM(x) / 10)", lambda x, y, t: math.floor(x.sum() / 10 + 0.5)),
-    "per person": Kind("SUM_PER_PERSON(x, -20, 20)", lambda x, y, t: x.clip(-20, 20).sum()),
-    "different": Kind("COUNT(DISTINCT t)", lambda x, y, t: len(set(t))),
-    "histogram": Kind("HISTOGRAM(y, [0, 3, 6, 9])", lambda x, y, t: ((y >= 0) & (y < 3)).sum()),
-    "spread": Kind("MAX(x) - MIN(x)", lambda x, y, t: x.max() - x.min(), None),
-    "median beside a mean": Kind("MEDIAN(x) - AVG(x)", lambda x, y, t: np.median(x) - x.mean(), None),
-    "median": Kind("WITH_INTERVAL(MEDIAN(x))", lambda x, y, t: np.median(x)),
-    "quantile": Kind("WITH_INTERVAL(QUANTILE(x, 0.9))", lambda x, y, t: np.quantile(x, 0.9)),
-    "quartile in arithmetic": Kind("2 * QUANTILE(x, 0.25) + 1", lambda x, y, t: 2 * np.quantile(x, 0.25) + 1, None),
-    "minimum": Kind("MIN(x)", lambda x, y, t: x.min(), None),
-    "maximum": Kind("MAX(x)", lambda x, y, t: x.max(), None),
+    "arithmetic": Kind("ABS(SUM(x) - 2 * SUM(y)) + 3", lambda of: abs(of.x.sum() - 2 * of.y.sum()) + 3),
+    "rounded": Kind("ROUND(SUM(x) / 10)", lambda of: math.floor(of.x.sum() / 10 + 0.5)),
+    "per person": Kind("SUM_PER_PERSON(x, -20, 20)", lambda of: of.x.clip(-20, 20).sum()),
+    "different": Kind("COUNT(DISTINCT t)", lambda of: len(set(of.t))),
+    "histogram": Kind("HISTOGRAM(y, [0, 3, 6, 9])", lambda of: ((of.y >= 0) & (of.y < 3)).sum()),
+    "spread": Kind("MAX(x) - MIN(x)", lambda of: of.x.max() - of.x.min(), None),
+    "median beside a mean": Kind("MEDIAN(x) - AVG(x)", lambda of: np.median(of.x) - of.x.mean(), None),
+    "median": Kind("WITH_INTERVAL(MEDIAN(x))", lambda of: np.median(of.x)),
+    "quantile": Kind("WITH_INTERVAL(QUANTILE(x, 0.9))", lambda of: np.quantile(of.x, 0.9)),
+    "quartile in arithmetic": Kind("2 * QUANTILE(x, 0.25) + 1", lambda of: 2 * np.quantile(of.x, 0.25) + 1, None),
+    "minimum": Kind("MIN(x)", lambda of: of.x.min(), None),
+    "maximum": Kind("MAX(x)", lambda of: of.x.max(), None),
 }
 
 
@@ -153,13 +159,13 @@ def test_intervals_of_answers_hold_as_often_as_they_say(name: str, size: str, la
     """pytest -m slow tests/questions/aggregate/test_release_coverage.py"""
     kind, many = KINDS[name], ROWS[size]
     found = estimates(kind, many, PRICES[law], RELEASES)
-    assert binom.cdf(held(found, float(kind.true(*values(many)))), RELEASES, 0.95) > 1e-7
+    assert binom.cdf(held(found, float(kind.true(values(many)))), RELEASES, 0.95) > 1e-7
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_few_hundred_do_and_broken_twins_do_not(name: str) -> None:
     kind = KINDS[name]
-    found, true = estimates(kind, ROWS["many"], PRICES["gaussian"], CELLS), float(kind.true(*values(ROWS["many"])))
+    found, true = estimates(kind, ROWS["many"], PRICES["gaussian"], CELLS), float(kind.true(values(ROWS["many"])))
     assert binom.cdf(held(found, true), CELLS, 0.95) > 1e-5
     if kind.narrow is not None:
         assert binom.cdf(held(found, true, kind.narrow), CELLS, 0.95) < 1e-5
