@@ -97,8 +97,6 @@ FAMILIES: dict[str, tuple[Expression, ...]] = {
     "CAST": tuple(
         Call("CAST", (T, Literal(to))) for to in ("INTEGER", "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP", "VARCHAR")
     ),
-        Call("CAST", (T, Literal(to))) for to in ("INTEGER", "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP", "VARCHAR")
-    ),
 }
 """For every function that takes text, calls that would be slow where its time grows faster than the text."""
 
