@@ -118,7 +118,7 @@ def test_no_function_of_text_is_missing() -> None:
     found = set()
     for function in ROW_FUNCTIONS:
         for arguments in given:
-            with suppress(SitrError, AssertionError):  # no question has a CAST to another column
+            with suppress(SitrError, AssertionError, KeyError):  # no question has a CAST to other words
                 VIEW.typed(Call(function, arguments))
                 found.add(function)
     assert found <= FAMILIES.keys()
@@ -129,7 +129,7 @@ def test_a_slow_twin_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each letter is compared with every other one."""
 
     def slow(_: object, expression: str, __: str, ___: str) -> str:
-        return f"len(list_filter(range(length({expression}) // 60), lambda i: repeat('a', i) = repeat('b', i)))"
+        return f"len(list_filter(range(length({expression}) // 30), lambda i: repeat('a', i) = repeat('b', i)))"
 
     monkeypatch.setattr(type(DUCKDB), "replaced", slow)
     expression = Call("REPLACE", (T, Literal("aa"), Literal("b")))
