@@ -22,9 +22,11 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.neighbors.unit import Row as EachRow
 from sitr.noise.coins import TestCoins
+from sitr.questions.aggregate.asked import asked
 from sitr.questions.aggregate.bind import BoundedQuery, Cells, bound
 from sitr.questions.aggregate.fit import fit
 from sitr.questions.aggregate.keys import selected
+from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.other import other_cells, with_other
 from sitr.questions.aggregate.quantity import Bar, Rank
 from sitr.questions.aggregate.question import AggregateQuestion
@@ -184,6 +186,35 @@ def test_one_unit_moves_no_answer_beyond_what_is_declared(seed: int) -> None:
 def test_one_unit_moves_no_answer_of_thousands_beyond_what_is_declared(first: int) -> None:
     """pytest -m slow tests/backends/test_grammar_replay.py"""
     assert sum(replay(seed) is not None for seed in range(first, first + 500)) > 250
+
+
+def read_back(seed: int) -> bool:
+    """Whether the text of a question was checked: it reads back as the same question about the same rows."""
+    chance = random.Random(seed)
+    storage = Storage.drawn(chance)
+    table = grammar.table(storage, unit=Person("id"), relation=Relation.ADD_REMOVE, groups=2, rows=2, total=None)
+    catalog = grammar.catalog(storage, table)
+    try:
+        query = bound(grammar.query(chance), table, catalog=catalog)
+    except SitrError:
+        return False
+    again = asked(text(query.query), table, catalog=catalog)
+    assert text(again.query) == text(query.query), seed
+    if again != query:  # other views keep the names of tables
+        rows = storage.backend(people_of(chance), stays_of(chance, 1, 2, 3, 4))
+        assert rows.read(again, salt=seed) == rows.read(query, salt=seed), seed
+    return True
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 2**32))
+def test_the_text_of_a_question_reads_back_the_same(seed: int) -> None:
+    read_back(seed)
+
+
+@pytest.mark.slow
+def test_the_texts_of_thousands_read_back_the_same() -> None:
+    assert sum(map(read_back, range(3_000))) > 2_000
 
 
 def views(view: View) -> set[str]:

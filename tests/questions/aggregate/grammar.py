@@ -142,6 +142,11 @@ def _all_columns(of: Source, where: Expression | None, swapped: bool = False) ->
     return Select(_named(of), tuple(columns), where)
 
 
+def _renamed(chance: random.Random, at: Writer, of: Source) -> Source:
+    """All columns, of which some change their names."""
+    return _all_columns(of, at.one(BOOLEAN) if chance.random() < 0.5 else None, chance.random() < 0.5)
+
+
 def _together(chance: random.Random, at: Writer, of: Source) -> Source:
     first = _all_columns(of, at.one(BOOLEAN) if chance.random() < 0.5 else None)
     second = _all_columns("visits", at.one(BOOLEAN), chance.random() < 0.5)
@@ -167,7 +172,7 @@ def _with_stays(chance: random.Random, at: Writer, of: Source) -> Source:
 
 
 WRAPPED: tuple[Wrapped, ...] = (
-    _among_people, _among_codes, _joined, _per_person, _together, _with_itself, _with_stays,
+    _among_people, _among_codes, _joined, _per_person, _together, _renamed, _with_itself, _with_stays,
 )  # fmt: skip
 
 

@@ -52,6 +52,19 @@ def internals(view: View) -> list[str]:
     return found
 
 
+def apart(view: View) -> list[str]:
+    """The same, but a column that is listed twice has two names: other parts of UNION ALL may have two columns there."""
+    unit = view.unit.column if isinstance(view.unit, Person) else None
+    plain = internals(view)
+    found: list[str] = []
+    for name in plain:
+        own = name
+        while own != unit and own.lower() in (*map(str.lower, found), *(map(str.lower, plain) if own != name else ())):
+            own += "_"
+        found.append(own)
+    return found
+
+
 def with_null(typed: Typed) -> tuple[Key, ...] | None:
     """The keys of a column in rows that may have no match, and so no value."""
     return typed.keys if typed.keys is None or None in typed.keys else (*typed.keys, None)

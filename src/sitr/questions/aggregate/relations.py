@@ -14,7 +14,7 @@ from sitr.questions.aggregate.expressions.ranges import Range
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.expressions.rules import range_of
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, column_typed
-from sitr.questions.aggregate.naming import internals, is_unit, leaf, qualified, with_null
+from sitr.questions.aggregate.naming import apart, internals, is_unit, leaf, qualified, with_null
 from sitr.questions.aggregate.pairing import paired
 from sitr.questions.aggregate.sources import Aliased, Among, Join, PersonCall, Select, Selected, Source, UnionAll
 from sitr.questions.aggregate.spelling import identifier
@@ -277,7 +277,7 @@ def _names(view: View, catalog: Catalog) -> set[str]:
         case Joined(inner, columns=columns) | Paired(inner, columns=columns):
             return {unit, *internals(inner), *(here for here, _ in columns)}
         case Together(views):
-            return {unit, *internals(views[0])}
+            return {unit, *apart(views[0])}
         case Matching(inner) | OfPeople(inner):
             return {unit, *internals(inner)}
 
@@ -484,7 +484,7 @@ def _together(views: list[View]) -> View:
             )
     columns = tuple(
         Visible(first.name, each.name, _merged(each, name, [other.columns[place].typed for other in others]))
-        for place, (each, name) in enumerate(zip(first.columns, internals(first), strict=True))
+        for place, (each, name) in enumerate(zip(first.columns, apart(first), strict=True))
     )
     return View(Together(tuple(views)), columns, first.unit, first.relation, first.name)
 
@@ -500,7 +500,9 @@ def _merged(first: Visible, name: str, others: list[Typed]) -> Typed:
     quantised = column.quantised if column is not None and same else None
     kept = tuple(sorted(listed, key=lambda key: key is None)) if listed is not None else None
     made = Column(name, first.typed.kind, quantised, kept if quantised is None else column.keys if column else None)
-    return Typed(made, made.kind, (), found.low, found.high, first.typed.step if same else None, keys=made.keys)
+    spoken = None if name == first.name else Name(first.name)
+    step = first.typed.step if same else None
+    return Typed(made, made.kind, (), found.low, found.high, step, keys=made.keys, shown=spoken)
 
 
 def _refuse_repeated(names: list[str]) -> None:
@@ -585,9 +587,11 @@ def _call(number: PersonNumber) -> PersonCall:
 
 
 def _selected_source(view: View) -> Source:
-    """The rows of a view with its own columns; the rows themselves where nothing is computed or left out."""
+    """The rows of a view with its own columns; the rows themselves where nothing is computed, renamed or left out."""
     plain = view.where is None and all(each.typed.column is not None for each in view.columns)
-    return source_of(view) if plain else _listed_source(view)
+    source = source_of(view) if plain else None
+    renamed = any(each.typed.column is None or each.typed.column.name != each.name for each in view.columns)
+    return _listed_source(view) if source is None or (renamed and not isinstance(source, Join)) else source
 
 
 def _listed_source(view: View) -> Source:
