@@ -326,7 +326,8 @@ def test_parts_cannot_be_put_together_where_a_row_is_a_unit() -> None:
     [
         "SELECT days AS a, days AS b FROM visits UNION ALL SELECT days AS a, beds AS b FROM more",
         "SELECT days AS a, days AS b FROM visits UNION ALL SELECT beds AS a, days AS b FROM more",
-        "SELECT id AS i, days AS a, days AS b, days AS c FROM visits UNION ALL SELECT id, days, beds, days + 1 FROM more",
+        "SELECT id AS i, days AS a, days AS b, days AS c FROM visits UNION ALL "
+        "SELECT id, days, beds, days + 1 FROM more",
         "SELECT id AS i, id AS j, days AS a, days + 1 AS days_, days AS b FROM visits UNION ALL "
         "SELECT id AS i, id AS j, beds AS a, days AS days_, beds - 1 AS b FROM more",
     ],

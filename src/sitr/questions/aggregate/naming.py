@@ -53,14 +53,20 @@ def internals(view: View) -> list[str]:
 
 
 def apart(view: View) -> list[str]:
-    """The same, but a column that is listed twice has two names: other parts of UNION ALL may have two columns there."""
+    """The same, but a column that is listed twice has two names: another part of UNION ALL may have two columns there.
+
+    The unit is the unit in all parts, however often it is listed.
+    """
     unit = view.unit.column if isinstance(view.unit, Person) else None
     plain = internals(view)
-    found: list[str] = []
+    every, found = {name.lower() for name in plain}, list[str]()
     for name in plain:
         own = name
-        while own != unit and own.lower() in (*map(str.lower, found), *(map(str.lower, plain) if own != name else ())):
+        while own != unit and own in found:
             own += "_"
+            while own.lower() in every:
+                own += "_"
+        every.add(own.lower())
         found.append(own)
     return found
 
