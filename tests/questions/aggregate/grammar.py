@@ -214,6 +214,7 @@ def aggregate(chance: random.Random, depth: int) -> Aggregate:
         lambda: Correlation(Name("x"), Name("n")),
         lambda: Combined(Call("-", (Aggregated(Maximum(of)), Aggregated(Minimum(of))))),
         lambda: Combined(Call("/", (Aggregated(Median(of)), Aggregated(Mean(of))))),
+        lambda: Count(Name(chance.choice(["nested", "zoned"]))),
     ]
     return chance.choice(choices)() if chance.random() < 0.5 else strategies.aggregate(chance, depth)
 
