@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sitr.backends.duckdb import DuckDB
+from sitr.backends.sources import ArrowRows
 from sitr.errors import SitrError
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.neighbors.distance import Distance
@@ -34,7 +38,7 @@ from sitr.questions.aggregate.stability import people, stability
 from sitr.questions.aggregate.view import View, protected
 from tests.backends.test_neighbors import within
 from tests.backends.test_replay import drawn_caps, own, people_of
-from tests.questions.aggregate import grammar
+from tests.questions.aggregate import grammar, strategies
 from tests.questions.aggregate.grammar import Storage
 from tests.questions.aggregate.strategies import Row
 
@@ -124,15 +128,8 @@ def check_other(query: BoundedQuery, first: Cells, second: Cells, chance: random
         assert gap.l2_squared + spread <= limit.l2_squared, term
 
 
-def replay(seed: int) -> BoundedQuery | None:
-    """The question, after all checks; None if it was refused."""
-    chance = random.Random(seed)
-    storage = Storage.drawn(chance)
-    query = drawn(chance, storage)
-    if query is None:
-        return None
-    salt = chance.randrange(2**63)
-    first, second = (storage.backend(*tables).read(query, salt=salt) for tables in neighbors(chance, query))
+def check_terms(query: BoundedQuery, first: Cells, second: Cells, seed: object) -> None:
+    """Every measurement, and the number of people, moves within its distance."""
     families: dict[object, tuple[dict[Any, int], dict[Any, int], Distance]] = {}
     for place, term in enumerate(query.terms):
         limit = stability(query, term)
@@ -147,6 +144,18 @@ def replay(seed: int) -> BoundedQuery | None:
         assert within(moved(one, other), limit), (seed, name)
     one, other = ({key: cells[-1] for key, cells in each.items()} for each in (first, second))
     assert within(moved(one, other), people(query)), seed
+
+
+def replay(seed: int) -> BoundedQuery | None:
+    """The question, after all checks; None if it was refused."""
+    chance = random.Random(seed)
+    storage = Storage.drawn(chance)
+    query = drawn(chance, storage)
+    if query is None:
+        return None
+    salt = chance.randrange(2**63)
+    first, second = (storage.backend(*tables).read(query, salt=salt) for tables in neighbors(chance, query))
+    check_terms(query, first, second, seed)
     if query.watch is not None and query.watch.beyond:
         gap = {cells[-2] for cells in first.values()} | {0}, {cells[-2] for cells in second.values()} | {0}
         assert abs(max(gap[0]) - max(gap[1])) <= 1 or not (first and second), seed
@@ -224,3 +233,90 @@ def views(view: View) -> set[str]:
         if isinstance(inner := getattr(view.rows, part, None), View):
             found |= views(inner)
     return found.union(*(views(each) for each in getattr(view.rows, "views", ())))
+
+
+def test_every_part_of_the_grammar_is_replayed() -> None:
+    """Else the replay would check little: most questions are admitted, with all kinds of steps, terms and keys."""
+    found, admitted = Counter[str](), 0
+    for seed in range(150):
+        chance = random.Random(seed)
+        query = drawn(chance, Storage.drawn(chance))
+        if query is None:
+            continue
+        admitted += 1
+        found.update(views(query.view))
+        found.update({type(term).__name__ for term in query.terms})
+        found.update({"other"} if query.other else ())
+        found.update({"in total"} if query.max_rows is not None else ())
+        found.update({"mixed"} if 0 < len(query.selected) < len(query.keys) else ())
+        found.update({"replaced parts"} if query.changes is not query.relation else ())
+    assert admitted > 100
+    steps = {"TableRows", "PerPerson", "Joined", "Matching", "OfPeople", "Paired", "Together"}
+    terms = {"Term", "Rank", "Distinct", "Bar"}
+    assert found.keys() >= steps | terms | {"other", "in total", "mixed", "replaced parts"}
+
+
+def caught(seeds: Iterable[int]) -> bool:
+    """Whether the replay of one of these questions fails."""
+    for seed in seeds:
+        try:
+            replay(seed)
+        except AssertionError:
+            return True
+    return False
+
+
+def uncapped(self: object, node: object, *, cells: object, total: object) -> list[tuple[str, str]]:
+    del self, node, cells, total
+    return [("few_cells", "SELECT 1 AS one"), ("kept_rows", "SELECT * FROM rows")]
+
+
+TWINS: dict[str, tuple[str, Any]] = {
+    "quantiles of all rows": ("sitr.backends.statement._Writer.kept_rows", uncapped),
+    "rows that meet other people's": ("sitr.backends.relations.Relations._same_unit", lambda *_: "TRUE"),
+    "a replaced part that is taken for one that comes": (
+        "sitr.questions.aggregate.bind.changes",
+        lambda view: view.relation,
+    ),
+    "no cap on all rows": ("sitr.backends.statement._few", lambda node, **_: f"n <= {node.most}"),
+    "keys that nobody listed": ("sitr.backends.statement._listed", lambda _: False),
+    "rows of people without an id": (
+        "sitr.backends.statement._where",
+        lambda conditions: f" WHERE {' AND '.join(conditions[1:])}" if conditions[1:] else "",
+    ),
+}
+
+
+@pytest.mark.parametrize(("where", "broken"), TWINS.values(), ids=TWINS)
+def test_broken_twins_are_caught(monkeypatch: pytest.MonkeyPatch, where: str, broken: Any) -> None:
+    monkeypatch.setattr(where, broken)
+    assert caught(range(400))
+
+
+MILLION = (
+    "SELECT w, COUNT(*) AS c, SUM(x) AS s, COUNT(DISTINCT m) AS d FROM visits GROUP BY w",
+    "SELECT MEDIAN(x) AS v, MAX(n) AS h FROM visits WHERE t LIKE '%a%'",
+    "SELECT t, COUNT(*) AS c FROM visits GROUP BY t",
+    "SELECT a.w, COUNT(*) AS c FROM visits a JOIN visits b ON a.id = b.id AND a.n < b.n GROUP BY a.w",
+    "SELECT SUM(v) AS s FROM (SELECT id, SUM(x) AS v FROM visits GROUP BY id)",
+    "SELECT w, COUNT(*) AS c FROM visits JOIN codes ON n = size WHERE id NOT IN (SELECT id FROM visits WHERE m > 5) "
+    "GROUP BY w",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.sample
+@pytest.mark.parametrize("total", [None, 3])
+def test_a_person_with_a_million_rows_counts_within_the_caps(total: int | None) -> None:
+    chance = random.Random(5)
+    storage = grammar.Storage((pa.int64(), [0, 1, 2, 3, 4]), (pa.int64(), [0, 1, 2, 3, 4]), strategies.TYPES)
+    table = grammar.table(storage, unit=Person("id"), relation=Relation.ADD_REMOVE, groups=2, rows=2, total=total)
+    rest, mine = people_of(chance) + people_of(chance), [strategies.hostile(chance, 0) for _ in range(500)]
+    few, one = storage.table(rest), storage.table(mine)
+    many = pa.concat_tables([few, *[one] * 2_000])
+    for sql in MILLION:
+        query = asked(sql, table, catalog=grammar.catalog(storage, table))
+        first, second = (
+            DuckDB(ArrowRows(held), {"codes": grammar.CODES_ROWS}).read(query, salt=7) for held in (many, few)
+        )
+        check_terms(query, first, second, sql)

@@ -164,11 +164,17 @@ def _with_itself(chance: random.Random, at: Writer, of: Source) -> Source:
 
 
 def _with_stays(chance: random.Random, at: Writer, of: Source) -> Source:
+    """Each row beside those of the same person in another protected table, or in a sub-query of it."""
     del at
+    columns = [Selected(name, Name(name)) for name in ("pid", "q", "z", "r")]
+    some = Select("stays", tuple(columns), Call(">", (Name("q"), Literal(0))))
+    numbers = [Selected("q", PersonCall("COUNT")), Selected("r", PersonCall("MAX", Name("r")))]
+    each = Select("stays", (columns[0], columns[2], *numbers), None, (Name("pid"), Name("z")))
+    right: Source = chance.choice(["stays", "stays", Aliased(some, "o"), Aliased(each, "o")])
     same: Expression = Call("=", (Name("id"), Name("pid")))
     if chance.random() < 0.4:
         same = Call("AND", (same, Call(chance.choice(["<", "<>", "="]), (Name("n"), Name("q")))))
-    return Join(_named(of), "stays", same, outer=chance.random() < 0.4)
+    return Join(_named(of), right, same, outer=chance.random() < 0.4)
 
 
 WRAPPED: tuple[Wrapped, ...] = (
