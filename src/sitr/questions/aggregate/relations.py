@@ -402,8 +402,10 @@ def _of_people(view: View, source: Among, people: View) -> View:
             do="Join the other table by the unit.",
         )
     # How the sub-query calls its table is no part of the question.
-    rows = OfPeople(view, replace(people, columns=(), name=view.name), source.outside)
-    return View(rows, _as_leaves(view), unit, view.relation, view.name)
+    columns = _as_leaves(view)
+    spoken = replace(view, columns=columns).typed(source.by).expression
+    rows = OfPeople(view, replace(people, columns=(), name=view.name), source.outside, spoken)
+    return View(rows, columns, unit, view.relation, view.name)
 
 
 def _as_leaves(view: View) -> tuple[Visible, ...]:
@@ -450,10 +452,11 @@ def _matching(view: View, source: Among, among: Select, public: PublicTable, cat
     if among.where is not None:
         on = both(on, inside.condition(among.where)) or on
     where = None if among.where is None else plain.condition(among.where).expression
-    spoken = plain.typed(selected.of).expression, where
+    leaves = _as_leaves(view)
+    spoken = replace(view, columns=leaves).typed(source.by).expression, plain.typed(selected.of).expression, where
     columns = tuple((at, there) for there, at in here.items())
     rows = Matching(view, public.name, columns, on, by, spoken, source.outside)
-    return View(rows, _as_leaves(view), view.unit, view.relation, view.name)
+    return View(rows, leaves, view.unit, view.relation, view.name)
 
 
 def _together(views: list[View]) -> View:
@@ -558,15 +561,15 @@ def source_of(view: View) -> Source:
             return Join(_named_source(inner, inner.name), _named_source(other, name), spoken, outer=outer)
         case Together(views):
             return UnionAll(tuple(map(_listed_source, views)))
-        case Matching(inner, table, _, _, by, (column, where), outside):
+        case Matching(inner, table, spoken=(by, column, where), outside=outside):
             listed = Select(table, (Selected(_column_name(column), column),), where)
-            return Among(_named_source(inner, inner.name), by.expression, listed, outside)
-        case OfPeople(inner, people, outside):
+            return Among(_named_source(inner, inner.name), by, listed, outside)
+        case OfPeople(inner, people, outside, by):
             assert isinstance(view.unit, Person)
             unit = Name(view.unit.column)
             where = None if people.where is None else people.where.expression
             others = Select(source_of(people), (Selected(unit.name, unit),), where)
-            return Among(_named_source(inner, inner.name), unit, others, outside)
+            return Among(_named_source(inner, inner.name), by, others, outside)
 
 
 def _column_name(column: Expression) -> str:
