@@ -274,10 +274,6 @@ def uncapped(self: object, node: object, *, cells: object, total: object) -> lis
 TWINS: dict[str, tuple[str, Any]] = {
     "quantiles of all rows": ("sitr.backends.statement._Writer.kept_rows", uncapped),
     "rows that meet other people's": ("sitr.backends.relations.Relations._same_unit", lambda *_: "TRUE"),
-    "a replaced part that is taken for one that comes": (
-        "sitr.questions.aggregate.bind.changes",
-        lambda view: view.relation,
-    ),
     "no cap on all rows": ("sitr.backends.statement._few", lambda node, **_: f"n <= {node.most}"),
     "keys that nobody listed": ("sitr.backends.statement._listed", lambda _: False),
     "rows of people without an id": (
@@ -287,7 +283,16 @@ TWINS: dict[str, tuple[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize(("where", "broken"), TWINS.values(), ids=TWINS)
+QUICK = ("quantiles of all rows", "no cap on all rows")
+"""Twins that one of the first questions catches."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("where", "broken"),
+    [pytest.param(*twin, marks=[pytest.mark.sample] if name in QUICK else []) for name, twin in TWINS.items()],
+    ids=TWINS,
+)
 def test_broken_twins_are_caught(monkeypatch: pytest.MonkeyPatch, where: str, broken: Any) -> None:
     monkeypatch.setattr(where, broken)
     assert caught(range(400))

@@ -34,10 +34,21 @@ from sitr.questions.aggregate.functions.mean import Mean
 from sitr.questions.aggregate.functions.operators import Filtered
 from sitr.questions.aggregate.functions.person_sum import PersonSum
 from sitr.questions.aggregate.functions.quantile import ApproxQuantiles, Median, Quantile
+from sitr.questions.aggregate.functions.sum import Sum
 from sitr.questions.aggregate.functions.variance import StandardDeviation, Variance
 from sitr.questions.aggregate.nodes import Named, NamedKey, Query
 from sitr.questions.aggregate.relations import Catalog
-from sitr.questions.aggregate.sources import Aliased, Among, Join, PersonCall, Select, Selected, Source, UnionAll
+from sitr.questions.aggregate.sources import (
+    Aliased,
+    Among,
+    Join,
+    PersonCall,
+    Select,
+    Selected,
+    Source,
+    UnionAll,
+    from_text,
+)
 from tests.questions.aggregate import strategies
 from tests.questions.aggregate.strategies import BOOLEAN, GROUPED, INTEGER, REAL, Row, Writer
 
@@ -228,14 +239,23 @@ def aggregate(chance: random.Random, depth: int) -> Aggregate:
 def query(chance: random.Random, depth: int = 2) -> Query:
     """A question of the whole grammar. Some are refused."""
     at = Writer(chance, depth)
+    rows = source(chance, at)
     columns = [aggregate(chance, depth) for _ in range(chance.randint(1, 2))]
-    keys = dict.fromkeys(_key(chance, at) for _ in range(chance.choice([0, 1, 1, 2])))
+    keys = [_key(chance, at) for _ in range(chance.choice([0, 1, 1, 2]))]
+    for table, (key, number) in JOINED.items():
+        if table in from_text(rows) and chance.random() < 0.6:
+            columns.append(chance.choice([Sum(Name(number)), Count(Name(number)), Maximum(Name(number))]))
+            keys = [Name(key), *keys[1:]]
     return Query(
-        source(chance, at),
+        rows,
         tuple(Named(f"column_{place}", each) for place, each in enumerate(columns)),
-        tuple(NamedKey(f"key_{place}", each) for place, each in enumerate(keys)),
+        tuple(NamedKey(f"key_{place}", each) for place, each in enumerate(dict.fromkeys(keys))),
         at.one(BOOLEAN) if chance.random() < 0.3 else None,
     )
+
+
+JOINED = {"stays": ("z", "q"), "codes": ("code", "size"), "AS o ON": ("t2", "n2")}
+"""A key and a number of what is joined."""
 
 
 def _key(chance: random.Random, at: Writer) -> Expression:
