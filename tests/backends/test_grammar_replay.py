@@ -6,6 +6,7 @@ table, in a table beside it, or in both; the exact integers move no further than
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from collections.abc import Iterable
@@ -65,8 +66,12 @@ def drawn(chance: random.Random, storage: Storage) -> BoundedQuery | None:
 
 
 def stays_of(chance: random.Random, *who: int | None) -> Beside:
-    values = ([None, -1, 0, 1, 4, 9], ["a", "b", "", None], [None, float("nan"), -0.0, float("inf"), 1.5])
-    return [(chance.choice(who), *map(chance.choice, values)) for _ in range(chance.randint(0, 6))]  # type: ignore[arg-type]
+    """A few rows of these people in the table beside."""
+    one = chance.choice
+    return [
+        (one(who), one([None, -1, 0, 1, 4, 9]), one(["a", "b", "", None]), one([None, math.nan, -0.0, math.inf, 1.5]))
+        for _ in range(chance.randint(0, 6))
+    ]
 
 
 def neighbors(chance: random.Random, query: BoundedQuery) -> list[tuple[list[Row], Beside]]:
@@ -136,12 +141,12 @@ def check_terms(query: BoundedQuery, first: Cells, second: Cells, seed: object) 
         if isinstance(term, Rank) or limit is None:
             check_ranks(query, first, second, place)
             continue
-        name = (term.of, term.histogram, term.where) if isinstance(term, Bar) else term
+        name: object = (term.of, term.histogram, term.where) if isinstance(term, Bar) else term
         one, other, _ = families.setdefault(name, ({}, {}, limit))
         one.update({(place, key): cells[place] for key, cells in first.items()})
         other.update({(place, key): cells[place] for key, cells in second.items()})
-    for name, (one, other, limit) in families.items():
-        assert within(moved(one, other), limit), (seed, name)
+    for measured, (one, other, limit) in families.items():
+        assert within(moved(one, other), limit), (seed, measured)
     one, other = ({key: cells[-1] for key, cells in each.items()} for each in (first, second))
     assert within(moved(one, other), people(query)), seed
 

@@ -910,7 +910,9 @@ def test_other_rows_of_a_public_table_make_another_question(tmp_path: Path, in_m
         )
         budget = data.budget(sitr.ZeroConcentratedDP(100.0), ledger=tmp_path / "sitr.db")
         request = budget.sql("SELECT region, COUNT(*) AS n FROM t JOIN wards ON t.ward = wards.ward GROUP BY region")
-        return request.release(sitr.ZeroConcentratedDP(10.0)).table.to_pydict(), budget.remaining().rho
+        found, left = request.release(sitr.ZeroConcentratedDP(10.0)).table.to_pydict(), budget.remaining()
+        assert isinstance(left, sitr.ZeroConcentratedDP)
+        return found, left.rho
 
     first, left = asked("north", "south")
     assert (first, left) == asked("north", "south")

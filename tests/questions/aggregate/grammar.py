@@ -181,7 +181,8 @@ def _with_stays(chance: random.Random, at: Writer, of: Source) -> Source:
     some = Select("stays", tuple(columns), Call(">", (Name("q"), Literal(0))))
     numbers = [Selected("q", PersonCall("COUNT")), Selected("r", PersonCall("MAX", Name("r")))]
     each = Select("stays", (columns[0], columns[2], *numbers), None, (Name("pid"), Name("z")))
-    right: Source = chance.choice(["stays", "stays", Aliased(some, "o"), Aliased(each, "o")])
+    rights: list[Source] = ["stays", "stays", Aliased(some, "o"), Aliased(each, "o")]
+    right = chance.choice(rights)
     same: Expression = Call("=", (Name("id"), Name("pid")))
     if chance.random() < 0.4:
         same = Call("AND", (same, Call(chance.choice(["<", "<>", "="]), (Name("n"), Name("q")))))
@@ -211,13 +212,14 @@ def aggregate(chance: random.Random, depth: int) -> Aggregate:
     at = Writer(chance, depth)
     of = Name(chance.choice(["x", "n"]))
     when = Name(chance.choice(["d", "s"]))
-    clamped = Call("CLAMP", (at.one(INTEGER, REAL), Literal(-3), Literal(7)))
+    clamped: Expression = Call("CLAMP", (at.one(INTEGER, REAL), Literal(-3), Literal(7)))
+    ordered: list[Expression] = [of, when, clamped]
     choices: list[Callable[[], Aggregate]] = [
         lambda: Median(of, interval=chance.random() < 0.3),
-        lambda: Quantile(chance.choice([of, clamped]), (chance.choice(LEVELS),)),
+        lambda: Quantile(chance.choice(ordered[::2]), (chance.choice(LEVELS),)),
         lambda: ApproxQuantiles(of, chance.randint(1, 3)),
-        lambda: Minimum(chance.choice([of, when, clamped])),
-        lambda: Maximum(chance.choice([of, when, clamped])),
+        lambda: Minimum(chance.choice(ordered)),
+        lambda: Maximum(chance.choice(ordered)),
         lambda: Histogram(of, tuple(Literal(edge) for edge in (-2, 0, 3, 7))),
         lambda: Filtered(Median(of), at.one(BOOLEAN)),
         lambda: Filtered(Maximum(of), at.one(BOOLEAN)),
@@ -244,7 +246,8 @@ def query(chance: random.Random, depth: int = 2) -> Query:
     keys = [_key(chance, at) for _ in range(chance.choice([0, 1, 1, 2]))]
     for table, (key, number) in JOINED.items():
         if table in from_text(rows) and chance.random() < 0.6:
-            columns.append(chance.choice([Sum(Name(number)), Count(Name(number)), Maximum(Name(number))]))
+            more: list[Aggregate] = [Sum(Name(number)), Count(Name(number)), Maximum(Name(number))]
+            columns.append(chance.choice(more))
             keys = [Name(key), *keys[1:]]
     return Query(
         rows,

@@ -201,15 +201,14 @@ def selected_rows(after: str, price: Promise, *, simultaneous: bool = True) -> T
 
     def holds(seed: int) -> bool:
         release = AggregateQuestion(query).answer(plan, exact, coins=TestCoins(seed))
-        keys = [key[0] for key in release.rows]
+        keys = [key[0] for key in release.rows if isinstance(key[0], int)]
         if not simultaneous:
             release = Release(AggregateQuestion(alone).plan(price), release.keys, release.measured)
         for place, column in enumerate(plan.columns):
-            every = release.estimates(column) if simultaneous else None
-            for number, key in enumerate(keys):
-                one = every[number] if every is not None else release.estimates(column, rows=[key])[0]
-                if not one.low <= true[key][place] <= one.high:  # type: ignore[index]
-                    return False
+            found = release.estimates(column) if simultaneous else release.estimates(column, rows=keys)
+            pairs = zip(found, keys, strict=True)
+            if any(not one.low <= true[key][place] <= one.high for one, key in pairs):
+                return False
         return True
 
     return holds
