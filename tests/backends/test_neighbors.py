@@ -254,3 +254,14 @@ def test_the_statement_reads_only_what_the_question_names() -> None:
     sql = statement(tree(query), dialect=DUCKDB, source="t", types={"id": "BIGINT"}, salt=1)
     assert "cost" not in sql
     assert "ward" not in sql
+
+
+@pytest.mark.parametrize(
+    "condition", ["cost > 1", "cost >= 1", "cost <> 1", "NOT cost < 1", "1 < cost", "cost + 0 > 1"]
+)
+def test_nan_is_missing_in_every_comparison(condition: str) -> None:
+    """DuckDB sorts NaN above all numbers, so that a bare comparison would count it, and a computed one would not."""
+    described = table(unit=Person("id"), relation=Relation.ADD_REMOVE, groups=1, rows=1, known=False)
+    query = bound(parse(f"SELECT COUNT(*) AS n FROM visits WHERE {condition}"), described)
+    rows: Rows = [(1, "A", math.nan, 1), (2, "A", None, 1), (3, "A", 4.5, 1), (4, "A", 5.0, 1)]
+    assert [cells[0] for cells in rows_of(rows).read(query, salt=1).values()] == [2]

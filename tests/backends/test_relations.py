@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from dataclasses import replace
 from datetime import date, datetime
@@ -318,3 +319,31 @@ def test_people_cannot_be_listed_where_a_row_is_a_unit() -> None:
 def test_parts_cannot_be_put_together_where_a_row_is_a_unit() -> None:
     with pytest.raises(QuestionError, match="count a row twice"):
         bounded(QUESTIONS[6], described(Row(), Relation.ADD_REMOVE, None, None))
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        "SELECT days AS a, days AS b FROM visits UNION ALL SELECT days AS a, beds AS b FROM more",
+        "SELECT days AS a, days AS b FROM visits UNION ALL SELECT beds AS a, days AS b FROM more",
+        "SELECT id AS i, days AS a, days AS b, days AS c FROM visits UNION ALL "
+        "SELECT id, days, beds, days + 1 FROM more",
+        "SELECT id AS i, id AS j, days AS a, days + 1 AS days_, days AS b FROM visits UNION ALL "
+        "SELECT id AS i, id AS j, beds AS a, days AS days_, beds - 1 AS b FROM more",
+    ],
+)
+def test_a_column_that_one_part_lists_twice_is_two_columns(parts: str) -> None:
+    """In another part these places have different columns; they must not be taken for one."""
+    table = described(Person("id"), Relation.ADD_REMOVE, 50, 50)
+    more = "(SELECT id, days, 7 - days AS beds FROM visits) AS more"
+    question = f"SELECT SUM(CLAMP(a, -9, 9)) AS a, SUM(CLAMP(b, -9, 9)) AS b FROM ({parts.replace('more', more)}) AS p"
+    query = bounded(question, table)
+    source = backend(ROWS).source
+    assert isinstance(source, ArrowRows)
+    with duckdb.connect() as plain:
+        plain.register("visits", source.table)
+        expected = plain.execute(re.sub(r"CLAMP\((\w), -9, 9\)", r"\1", question)).fetchall()
+    (cells,) = backend(ROWS).read(query, salt=1).values()
+    found = [float(cells[query.terms.index(term)] * term.granularity) for (term,) in (c.terms for c in query.columns)]
+    assert found == list(map(float, expected[0]))
+    assert text(bounded(text(query.query), table).query) == text(query.query)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from contextlib import suppress
 from itertools import pairwise
 
 import duckdb
@@ -12,7 +13,10 @@ import pytest
 
 from sitr.backends.duckdb_dialect import DUCKDB, SHORT
 from sitr.backends.expressions import Expressions
-from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name
+from sitr.errors import SitrError
+from sitr.questions.aggregate.expressions.expression import COMPARISONS, Call, Expression, Literal, Name
+from sitr.questions.aggregate.expressions.patterns import odd
+from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.view import View
 from tests.questions.aggregate import strategies
 
@@ -65,6 +69,74 @@ def test_time_grows_with_the_length_of_a_text(expression: Expression) -> None:
     assert long < 3 * TIMES * (short + 0.02)
 
 
+T, A = Name("t"), Literal("a")
+HALF = Call("||", (Call("LEFT", (T, Literal(LONG))), Literal("b")))
+FAMILIES: dict[str, tuple[Expression, ...]] = {
+    **{sign: (Call(sign, (T, Call("||", (T, A)))),) for sign in COMPARISONS},
+    "IS NULL": (Call("IS NULL", (Call("||", (T, T)),)),),
+    "IN": (Call("IN", (T, A, Literal("a" * 500))),),
+    "LIKE": (Call("LIKE", (T, Literal("%a_" * 9 + "%b"))), Call("LIKE", (T, Literal("%" + "a" * 60 + "_b%")))),
+    "ILIKE": (Call("ILIKE", (T, Literal("%A_" * 9 + "%B"))),),
+    "STARTS_WITH": (Call("STARTS_WITH", (T, HALF)),),
+    "ENDS_WITH": (Call("ENDS_WITH", (Call("||", (T, Literal("b"))), HALF)),),
+    "CONTAINS": (Call("CONTAINS", (T, HALF)), Call("CONTAINS", (T, Call("||", (Literal("b"), HALF))))),
+    "CASE": (Call("LENGTH", (Call("CASE", (Call("=", (T, HALF)), T, HALF)),)),),
+    **{name: (Call("LENGTH", (Call(name, (T, HALF)),)),) for name in ("COALESCE", "NULLIF", "||")},
+    **{
+        name: (Call("LENGTH", (Call(name, (Call("||", (Literal("  "), T)),)),)),)
+        for name in ("LOWER", "UPPER", "TRIM", "LTRIM", "RTRIM")
+    },
+    "LENGTH": (Call("LENGTH", (T,)),),
+    "SUBSTR": (Call("SUBSTR", (T, Literal(1_000), Literal(LONG))), Call("SUBSTR", (T, Literal(30_000)))),
+    "LEFT": (Call("LEFT", (T, Literal(LONG))),),
+    "RIGHT": (Call("RIGHT", (T, Literal(LONG))),),
+    "REPLACE": (Call("LENGTH", (Call("REPLACE", (T, Literal("aa"), Literal("b"))),)),),
+    **{
+        name: (Call(name, (T, Literal("(a|b)*a.{90}c"))), Call(name, (T, Literal(r"(\w*[^c]){20}c"))))
+        for name in ("REGEXP_MATCHES", "REGEXP_FULL_MATCH")
+    },
+    "CAST": tuple(
+        Call("CAST", (T, Literal(to))) for to in ("INTEGER", "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP", "VARCHAR")
+    ),
+}
+"""For every function that takes text, calls that would be slow where its time grows faster than the text."""
+
+
+@pytest.mark.parametrize("function", FAMILIES)
+def test_the_time_of_every_function_of_text_grows_with_its_length(function: str) -> None:
+    for expression in FAMILIES[function]:
+        short = min(seconds(expression, LONG) for _ in range(2))
+        long = min(seconds(expression, LONG * TIMES) for _ in range(2))
+        assert long < 3 * TIMES * (short + 0.02), expression
+
+
+def test_no_function_of_text_is_missing() -> None:
+    """Whatever takes a column of text, with one, two or three arguments, is timed above."""
+    number, word = Literal(1), Literal("INTEGER")
+    given: tuple[tuple[Expression, ...], ...] = (
+        *((T,), (T, T), (T, A), (T, number), (T, word), (T, A, A), (T, number, number), (Name("ok"), T), (T, T, T)),
+    )
+    found = set()
+    for function in ROW_FUNCTIONS:
+        for arguments in given:
+            with suppress(SitrError, AssertionError, KeyError):  # no question has a CAST to other words
+                VIEW.typed(Call(function, arguments))
+                found.add(function)
+    assert found <= FAMILIES.keys()
+    assert len(found) > 20
+
+
+def test_a_slow_twin_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each letter is compared with every other one."""
+
+    def slow(_: object, expression: str, __: str, ___: str) -> str:
+        return f"len(list_filter(range(length({expression}) // 30), lambda i: repeat('a', i) = repeat('b', i)))"
+
+    monkeypatch.setattr(type(DUCKDB), "replaced", slow)
+    expression = Call("REPLACE", (T, Literal("aa"), Literal("b")))
+    assert seconds(expression, LONG * TIMES) > 3 * TIMES * (seconds(expression, LONG) + 0.02)
+
+
 def test_no_expression_is_written_as_a_text_that_grows_without_limit() -> None:
     """Nested as deeply as it is allowed: what a backend writes twice must not double at each level."""
     longest = 0
@@ -90,3 +162,10 @@ def test_nested_arithmetic_is_written_in_a_text_that_grows_with_its_depth() -> N
         written = Expressions(DUCKDB, {"n": "DOUBLE"}).written(VIEW.typed(found))
         rows = engine.execute(f"SELECT {written} FROM (VALUES (1.0::DOUBLE), (1e308), ('inf'), (NULL)) r(n)").fetchall()
     assert rows == [(pytest.approx(1.5**14),), (None,), (None,), (None,)]
+
+
+@pytest.mark.parametrize("pattern", ["|".join([".*a.{190}c"] * 2), "a{150}|b{150}", "(a{150}|b{150})", "a{199}|b|c|d"])
+def test_the_parts_of_all_alternatives_of_a_pattern_count(pattern: str) -> None:
+    """Each alternative alone is within the limit, and the time for a letter grows with their sum."""
+    assert odd(pattern) == "it has more than 200 parts when repetitions are written out"
+    assert all(odd(each) is None for each in pattern.strip("()").split("|"))

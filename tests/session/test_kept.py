@@ -894,3 +894,30 @@ def nested(depth: int) -> list[Any]:
     for _ in range(depth):
         made = [made]
     return made
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_other_rows_of_a_public_table_make_another_question(tmp_path: Path, in_memory: bool) -> None:
+    """The same name, keys and bounds, and yet another answer: regions changed places."""
+    rows = pa.table({"id": list(range(300)), "ward": ["a", "b", "b"] * 100})
+
+    def asked(*regions: str) -> tuple[dict[str, Any], float]:
+        wards: Any = pa.table({"ward": ["a", "b"], "region": list(regions)})
+        if not in_memory:
+            pyarrow.parquet.write_table(wards, tmp_path / "wards.parquet")
+            wards = tmp_path / "wards.parquet"
+        keys = {"ward": ["a", "b"]}
+        data = sitr.protect(
+            rows, unit="id", keys=keys, max_groups=1, max_rows_per_group=1, name="t", public={"wards": wards}
+        )
+        budget = data.budget(sitr.ZeroConcentratedDP(100.0), ledger=tmp_path / "sitr.db")
+        request = budget.sql("SELECT region, COUNT(*) AS n FROM t JOIN wards ON t.ward = wards.ward GROUP BY region")
+        found, left = request.release(sitr.ZeroConcentratedDP(10.0)).table.to_pydict(), budget.remaining()
+        assert isinstance(left, sitr.ZeroConcentratedDP)
+        return found, left.rho
+
+    first, left = asked("north", "south")
+    assert (first, left) == asked("north", "south")
+    second, less = asked("south", "north")
+    assert abs(second["n"][0] - 200) < 50 < abs(first["n"][0] - 200)
+    assert less == left - 10.0

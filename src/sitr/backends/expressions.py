@@ -92,11 +92,12 @@ class Expressions:
         return self.dialect.literal(float(value) if typed.kind is Kind.INTEGER else value)  # type: ignore[arg-type]
 
     def compared(self, typed: Typed) -> str:
-        """A column and a literal are compared exactly, whatever the column's type."""
+        """A column and a literal are compared exactly, whatever the column's type. NaN is not above all numbers."""
         left, right = typed.parts
         if left.column is not None and right.is_literal and right.value is not None:
             name = self.quoted(left.column)
             exactly = self.dialect.comparable(name, self.types.get(left.column.name, ""), right.value)
+            exactly = self.dialect.present(exactly) if left.kind is Kind.REAL else exactly
             return f"{exactly} {typed.what} {self.dialect.literal(right.value)}"
         if left.column is not None and right.column is not None and left.kind is right.kind is Kind.INTEGER:
             return f"{self.dialect.key(left.column)} {typed.what} {self.dialect.key(right.column)}"

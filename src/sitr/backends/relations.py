@@ -15,7 +15,7 @@ from sitr.backends.expressions import Expressions
 from sitr.dataset.schema import Kind
 from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.expressions.typed import Typed
-from sitr.questions.aggregate.naming import internals
+from sitr.questions.aggregate.naming import apart, internals
 from sitr.questions.aggregate.term import granules_of
 from sitr.questions.aggregate.view import (
     Base,
@@ -71,7 +71,7 @@ class Relations:
             case Paired():
                 return self._paired(base, needed)
             case Together(views):
-                parts = [self._selected(view, internals(views[0]), needed) for view in views]
+                parts = [self._selected(view, apart(views[0]), needed) for view in views]
                 return FromRows(f"({' UNION ALL '.join(part.source for part in parts)})", parts[0].types)
 
     def _inside(self, view: View, needed: set[str]) -> tuple[FromRows, Expressions]:

@@ -77,19 +77,20 @@ def ask(
 
 
 def _released(stage: Stage, plan: Plan, backend: Backend, coins: Coins) -> Any:
-    """What this stage releases. No exact number and no error that saw one leaves this frame."""
+    """What this stage releases. No exact number and no error that saw one leaves this frame.
+
+    A failure to read has the same text as a failure to compute: which of both happened could depend on the rows.
+    """
     exact = None
     try:
         exact = _read(stage.reading(), backend, coins)
         return stage.answer(plan, exact, coins=coins)
-    except BackendFailure:
-        raise  # its text is always the same
     except Exception:  # noqa: BLE001 - its text could reveal something about the rows
         del exact
     raise BackendFailure(
         given="The answer could not be computed after the charge, and the reason is withheld because it could reveal "
         "something about the rows.",
-        do="Try the question on made-up data; the charge stands, because the data were touched.",
+        do="Check the data set, or try the question on made-up data; the charge stands, because the data were touched.",
     )
 
 

@@ -225,7 +225,7 @@ class Budget(Displayed):
         alone = not self.others and all(len(protected(query.view)) == 1 for query in queries)
         at = self._at if alone else joined.desk(self._at, [query.view for query in queries], self.others)
         public = {name: self.public[name] for query in queries for name in tables(query.view)}
-        return at if not public else replace(at, rows=lambda: published.beside(at.rows(), public))
+        return at if not public else replace(at, rows=lambda: published.beside(at.rows(), public), public=public)
 
     def where(self, condition: Expr) -> Selection:
         """Only rows that meet this condition, such as `sitr.column("days") > 3`."""

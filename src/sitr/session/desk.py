@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from sitr.ledger.ledger import Ledger
 
 if TYPE_CHECKING:
     from sitr.backends.backend import Backend
+    from sitr.session.public import Source
 
 VARIABLE = "SITR_KEEP_ANSWERS"
 """Set to "no", it turns the keeping of answers off, for all budgets of a process."""
@@ -54,6 +55,8 @@ class Desk:
     """Who publishes the answers, for their certificates."""
     beside: tuple[Desk, ...] = ()
     """Other protected tables that the question joins; their accounts are charged too."""
+    public: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
+    """The public tables that the question joins, by name."""
 
     @property
     def backend(self) -> Backend:

@@ -3,7 +3,7 @@
 The same question at the same price is answered from here, for free: see `again`. "The same" means
 
 - the same data set in the same ledger, with the same public description, and the same name and format of its file; the
-  same holds for other protected tables that are joined with it;
+  same holds for other protected tables that are joined with it, and for the rows of public ones;
 - the same plan: every bound, cap, cell, noise and the price, as text. A plan with a function of your own has no text,
   so it is asked anew every time;
 - the same version of Sitr; answers of other versions stay on disk and are ignored;
@@ -46,6 +46,7 @@ from sitr.ledger.sql import SqlLedger, sitr_version
 from sitr.plans.plan import Plan
 from sitr.session.desk import Desk
 from sitr.session.plain import built, plain, text
+from sitr.session.public import fingerprint
 
 VERSION = 3
 """The version of the format."""
@@ -215,7 +216,8 @@ def _content(receipt: Receipt, plan: Plan, released: Any, at: Desk) -> str:
 def _described(at: Desk) -> str:
     """The version of the public description: its hash, with the name and the format of the file of rows."""
     others = tuple((other.table, other.source) for other in at.beside)
-    return sha256(text((at.table, at.source, *others)).encode()).hexdigest()
+    public = tuple((name, fingerprint(source)) for name, source in sorted(at.public.items()))
+    return sha256(text((at.table, at.source, *others, *public)).encode()).hexdigest()
 
 
 def _plan(plan: Plan) -> Any:

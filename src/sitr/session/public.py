@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -87,6 +88,19 @@ def beside(backend: Backend, public: Mapping[str, Source]) -> Backend:
 
 def _opened(name: str, source: Source) -> Rows:
     return public_source(name, open_source(source, types={}))
+
+
+def fingerprint(source: Source) -> str:
+    """The SHA-256 of a public file, or of the bytes of rows in memory; empty for a file that cannot be read."""
+    if not isinstance(source, Path):
+        with pa.RecordBatchStreamWriter(sink := pa.BufferOutputStream(), source.schema) as writer:
+            writer.write_table(source.combine_chunks())
+        return sha256(sink.getvalue()).hexdigest()
+    try:
+        with source.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
 
 
 def check_apart(public: Mapping[str, Source], backend: Backend) -> None:

@@ -621,3 +621,10 @@ def test_a_name_with_a_hyphen_needs_quotes():
     assert parse('SELECT SUM("hours-per-week") AS hours FROM adult').aggregates[0].aggregate == Sum(
         Name("hours-per-week")
     )
+
+
+def test_a_number_in_brackets_after_order_by_stays_a_number() -> None:
+    """Without brackets it would be the place of a column, and the text of the question another question."""
+    asked = parse("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward ORDER BY (1), n")
+    assert text(asked).endswith("ORDER BY (1), n")
+    assert parse(text(asked)) == asked

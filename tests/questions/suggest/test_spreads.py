@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sitr.backends.duckdb import open_source
-from sitr.dataset.schema import Kind
+from sitr.dataset.schema import Kind, describe
 from sitr.errors import QuestionError
 from sitr.neighbors.relation import Relation
-from sitr.neighbors.unit import Row
+from sitr.neighbors.unit import Person, Row
+from sitr.questions.aggregate.asked import asked
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.suggest.spreads import LARGEST, SMALLEST, About, Spread, measured
 
@@ -110,3 +111,20 @@ def test_replacing_a_person_moves_two_cells(ask: Ask) -> None:
 def test_there_is_nothing_to_suggest_without_caps_and_sums(ask: Ask) -> None:
     with pytest.raises(QuestionError, match="nothing to suggest"):
         measured(ask("SELECT COUNT(*) AS n FROM t", unit=Row()))
+
+
+@pytest.mark.parametrize(
+    ("unit", "key", "named"),
+    [("id", "n", "n"), ("n", "g", "g"), ("N", "g", "n_"), ("id", "g", "id"), ("id", "g", "n"), ("id", "N_", "n")],
+)
+def test_no_name_of_a_key_or_of_the_unit_is_taken_for_the_number_of_rows(unit: str, key: str, named: str) -> None:
+    rows = open_source(pa.table({unit: [1] * 8 + [2] * 2, key: [5, 5, 5, 5, 6, 6, 6, 7, 5, 6]}), types={})
+    table = describe(
+        "t", kinds=rows.kinds(), unit=Person(unit), relation=Relation.ADD_REMOVE, max_groups=2, max_rows_per_group=2,
+        bounds={}, granularity={}, keys={key: [5, 6, 7]},
+    )  # fmt: skip
+    groups, lines = measured(asked(f'SELECT "{key}" AS "{named}", COUNT(*) AS c FROM t GROUP BY 1', table))
+    found = [next(iter(rows.read(each.query, salt=3).values()))[0] for each in (groups, lines)]
+    assert found[0] == {2: 1, 1: 1}  # 3 groups and 2
+    assert sum(found[1].values()) == 2
+    assert found[1].get(0) == 1  # the second person has one row in each group

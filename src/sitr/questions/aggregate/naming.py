@@ -52,6 +52,25 @@ def internals(view: View) -> list[str]:
     return found
 
 
+def apart(view: View) -> list[str]:
+    """The same, but a column that is listed twice has two names: another part of UNION ALL may have two columns there.
+
+    The unit is the unit in all parts, however often it is listed.
+    """
+    unit = view.unit.column if isinstance(view.unit, Person) else None
+    plain = internals(view)
+    every, found = {name.lower() for name in plain}, list[str]()
+    for name in plain:
+        own = name
+        while own != unit and own in found:
+            own += "_"
+            while own.lower() in every:
+                own += "_"
+        every.add(own.lower())
+        found.append(own)
+    return found
+
+
 def with_null(typed: Typed) -> tuple[Key, ...] | None:
     """The keys of a column in rows that may have no match, and so no value."""
     return typed.keys if typed.keys is None or None in typed.keys else (*typed.keys, None)

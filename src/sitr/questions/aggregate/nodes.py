@@ -74,8 +74,10 @@ class After:
 
 
 def _ordered(order: Order) -> str:
+    """A number alone would be the place of a column."""
     down, nulls = " DESC" if order.descending else "", " NULLS FIRST" if order.nulls_first else ""
-    return f"{spelled(order.by)}{down}{nulls}"
+    by = spelled(order.by)
+    return f"{f'({by})' if by.isdecimal() else by}{down}{nulls}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from sitr.questions.aggregate.expressions.ranges import Range
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.expressions.rules import range_of
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, column_typed
-from sitr.questions.aggregate.naming import internals, is_unit, leaf, qualified, with_null
+from sitr.questions.aggregate.naming import apart, internals, is_unit, leaf, qualified, with_null
 from sitr.questions.aggregate.pairing import paired
 from sitr.questions.aggregate.sources import Aliased, Among, Join, PersonCall, Select, Selected, Source, UnionAll
 from sitr.questions.aggregate.spelling import identifier
@@ -277,7 +277,7 @@ def _names(view: View, catalog: Catalog) -> set[str]:
         case Joined(inner, columns=columns) | Paired(inner, columns=columns):
             return {unit, *internals(inner), *(here for here, _ in columns)}
         case Together(views):
-            return {unit, *internals(views[0])}
+            return {unit, *apart(views[0])}
         case Matching(inner) | OfPeople(inner):
             return {unit, *internals(inner)}
 
@@ -402,8 +402,10 @@ def _of_people(view: View, source: Among, people: View) -> View:
             do="Join the other table by the unit.",
         )
     # How the sub-query calls its table is no part of the question.
-    rows = OfPeople(view, replace(people, columns=(), name=view.name), source.outside)
-    return View(rows, _as_leaves(view), unit, view.relation, view.name)
+    columns = _as_leaves(view)
+    spoken = replace(view, columns=columns).typed(source.by).expression
+    rows = OfPeople(view, replace(people, columns=(), name=view.name), source.outside, spoken)
+    return View(rows, columns, unit, view.relation, view.name)
 
 
 def _as_leaves(view: View) -> tuple[Visible, ...]:
@@ -450,10 +452,11 @@ def _matching(view: View, source: Among, among: Select, public: PublicTable, cat
     if among.where is not None:
         on = both(on, inside.condition(among.where)) or on
     where = None if among.where is None else plain.condition(among.where).expression
-    spoken = plain.typed(selected.of).expression, where
+    leaves = _as_leaves(view)
+    spoken = replace(view, columns=leaves).typed(source.by).expression, plain.typed(selected.of).expression, where
     columns = tuple((at, there) for there, at in here.items())
     rows = Matching(view, public.name, columns, on, by, spoken, source.outside)
-    return View(rows, _as_leaves(view), view.unit, view.relation, view.name)
+    return View(rows, leaves, view.unit, view.relation, view.name)
 
 
 def _together(views: list[View]) -> View:
@@ -484,7 +487,7 @@ def _together(views: list[View]) -> View:
             )
     columns = tuple(
         Visible(first.name, each.name, _merged(each, name, [other.columns[place].typed for other in others]))
-        for place, (each, name) in enumerate(zip(first.columns, internals(first), strict=True))
+        for place, (each, name) in enumerate(zip(first.columns, apart(first), strict=True))
     )
     return View(Together(tuple(views)), columns, first.unit, first.relation, first.name)
 
@@ -500,7 +503,9 @@ def _merged(first: Visible, name: str, others: list[Typed]) -> Typed:
     quantised = column.quantised if column is not None and same else None
     kept = tuple(sorted(listed, key=lambda key: key is None)) if listed is not None else None
     made = Column(name, first.typed.kind, quantised, kept if quantised is None else column.keys if column else None)
-    return Typed(made, made.kind, (), found.low, found.high, first.typed.step if same else None, keys=made.keys)
+    spoken = None if name == first.name else Name(first.name)
+    step = first.typed.step if same else None
+    return Typed(made, made.kind, (), found.low, found.high, step, keys=made.keys, shown=spoken)
 
 
 def _refuse_repeated(names: list[str]) -> None:
@@ -556,15 +561,15 @@ def source_of(view: View) -> Source:
             return Join(_named_source(inner, inner.name), _named_source(other, name), spoken, outer=outer)
         case Together(views):
             return UnionAll(tuple(map(_listed_source, views)))
-        case Matching(inner, table, _, _, by, (column, where), outside):
+        case Matching(inner, table, spoken=(by, column, where), outside=outside):
             listed = Select(table, (Selected(_column_name(column), column),), where)
-            return Among(_named_source(inner, inner.name), by.expression, listed, outside)
-        case OfPeople(inner, people, outside):
+            return Among(_named_source(inner, inner.name), by, listed, outside)
+        case OfPeople(inner, people, outside, by):
             assert isinstance(view.unit, Person)
             unit = Name(view.unit.column)
             where = None if people.where is None else people.where.expression
             others = Select(source_of(people), (Selected(unit.name, unit),), where)
-            return Among(_named_source(inner, inner.name), unit, others, outside)
+            return Among(_named_source(inner, inner.name), by, others, outside)
 
 
 def _column_name(column: Expression) -> str:
@@ -585,9 +590,11 @@ def _call(number: PersonNumber) -> PersonCall:
 
 
 def _selected_source(view: View) -> Source:
-    """The rows of a view with its own columns; the rows themselves where nothing is computed or left out."""
+    """The rows of a view with its own columns; the rows themselves where nothing is computed, renamed or left out."""
     plain = view.where is None and all(each.typed.column is not None for each in view.columns)
-    return source_of(view) if plain else _listed_source(view)
+    source = source_of(view) if plain else None
+    renamed = any(each.typed.column is None or each.typed.column.name != each.name for each in view.columns)
+    return _listed_source(view) if source is None or (renamed and not isinstance(source, Join)) else source
 
 
 def _listed_source(view: View) -> Source:

@@ -119,7 +119,7 @@ class Matching:
 
     `columns` are the names of the table's columns here and there, `on` is the condition on the columns of both, `by`
     the expression of the row that must equal a column, which has a value in all rows that are kept, and `spoken` the
-    column and the condition in the names of the public table.
+    same expression in the names of the question, and the column and the condition in those of the public table.
     """
 
     view: View
@@ -127,17 +127,21 @@ class Matching:
     columns: tuple[tuple[str, str], ...]
     on: Typed
     by: Typed
-    spoken: tuple[Expression, Expression | None]
+    spoken: tuple[Expression, Expression, Expression | None]
     outside: bool
 
 
 @dataclass(frozen=True, slots=True)
 class OfPeople:
-    """The rows of a view whose person has a row in another view of the table; with `outside`, those of all others."""
+    """The rows of a view whose person has a row in another view of the table; with `outside`, those of all others.
+
+    `spoken` is the unit in the names of the question.
+    """
 
     view: View
     people: View
     outside: bool
+    spoken: Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,12 +232,19 @@ class View:
 
     def typed(self, expression: Expression) -> Typed:
         """The expression with its type, after all checks; nothing in it can fail on a row."""
-        if levels(expression) > DEEPEST + 1:
-            raise QuestionError(
-                given=f"The condition is nested more deeply than {DEEPEST} levels.",
-                do="Nest fewer NOT, AND and OR.",
-            )
-        found = self._typed(expression)
+        _refuse_deep(expression)
+        return self._checked(self._typed(expression))
+
+    def called(self, function: str, *parts: Typed) -> Typed:
+        """A call, after the same checks, of parts whose columns are known already.
+
+        These are not looked up again by their names, which may mean other columns here: SELECT a AS b, b AS a.
+        """
+        found = self._checked(_applied(function, parts))
+        _refuse_deep(found.expression)
+        return found
+
+    def _checked(self, found: Typed) -> Typed:
         _refuse_odd_values(found)
         if _uses(found, _grown(self.rows)) > MOST_COLUMNS_USED:
             raise QuestionError(
@@ -264,6 +275,14 @@ class View:
                 if rule is None:
                     raise unknown_name(function, ROW_FUNCTIONS, lacks="There is no function")
                 return _applied(function, [self._typed(part) for part in arguments])
+
+
+def _refuse_deep(expression: Expression) -> None:
+    if levels(expression) > DEEPEST + 1:
+        raise QuestionError(
+            given=f"The condition is nested more deeply than {DEEPEST} levels.",
+            do="Nest fewer NOT, AND and OR.",
+        )
 
 
 def _same(found: Sequence[Visible]) -> bool:

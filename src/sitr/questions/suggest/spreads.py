@@ -124,10 +124,22 @@ def _people(query: BoundedQuery) -> Iterator[Spread]:
 
 
 def _per_person(view: View, keys: tuple[tuple[str, Typed], ...]) -> View:
-    """One row for each person and key, with the number of rows."""
-    number = Typed(Column("n", Kind.INTEGER), Kind.INTEGER, (), Fraction(0), Fraction(_MOST), Fraction(1), False)
-    rows = PerPerson(view, keys, (("n", PersonNumber("COUNT", None), Kind.INTEGER),))
+    """One row for each person and key, with the number of rows; no key and no unit takes the name of that number."""
+    assert isinstance(view.unit, Person)
+    taken = {view.unit.column.lower()}
+    named = tuple((_free(name, taken), of) for name, of in keys)
+    count = _free("n", taken)
+    number = Typed(Column(count, Kind.INTEGER), Kind.INTEGER, (), Fraction(0), Fraction(_MOST), Fraction(1), False)
+    rows = PerPerson(view, named, ((count, PersonNumber("COUNT", None), Kind.INTEGER),))
     return View(rows, (Visible(view.name, "n", number),), view.unit, view.relation, view.name)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """A name that no column has, in whatever case; it is taken then."""
+    while name.lower() in taken:
+        name += "_"
+    taken.add(name.lower())
+    return name
 
 
 def _listed(query: BoundedQuery) -> View:

@@ -261,6 +261,24 @@ def test_arithmetic_is_what_it_is_by_hand(seed: int, quotient: str) -> None:
         assert found is None or Fraction(found) == pytest.approx(expected, rel=1e-12), typed.text
 
 
+ODD: tuple[Expression, ...] = (
+    *(Name(name) for name in ("n", "x", "w", "t", "ok", "d", "s", "id")),
+    *map(Literal, (None, True, 0, -1, 2**70, math.nan, math.inf, 0.5, "", "year", "INTEGER", "money", "\ud800", b"x")),  # type: ignore[arg-type]
+)
+
+
+@pytest.mark.parametrize("function", ROW_FUNCTIONS)
+def test_whatever_a_function_is_given_it_takes_or_refuses_in_words(function: str) -> None:
+    """Calls in Python can have any arguments, and any number of them."""
+    chance = random.Random(function)
+    given = [(), *((one,) for one in ODD), *((one, other) for one in ODD for other in ODD)]
+    for arguments in (*given, *(tuple(chance.choices(ODD, k=3)) for _ in range(200))):
+        try:
+            VIEW.typed(Call(function, arguments))
+        except SitrError as refused:
+            assert refused.given and refused.do, arguments  # noqa: PT017, PT018
+
+
 # Broken twins
 
 

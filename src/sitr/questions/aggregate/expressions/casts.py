@@ -34,7 +34,12 @@ _ALLOWED = {
 def cast(function: str, parts: tuple[Typed, ...]) -> Typed:
     """CAST(x AS type)."""
     part, word = parts
-    kind = TYPES[str(word.value)]
+    kind = TYPES.get(str(word.value)) if word.is_literal else None
+    if kind is None:
+        raise QuestionError(
+            given=f"CAST needs a type in place of {word.text}.",
+            do="Cast to integer, double, varchar, boolean, date or timestamp.",
+        )
     if part.kind not in _ALLOWED[kind]:
         raise QuestionError(
             given=f"{part.called} has type {part.kind.value}, which cannot be cast to {kind.value}.",

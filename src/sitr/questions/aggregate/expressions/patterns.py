@@ -56,14 +56,17 @@ class _Reader:
         while self.next() == "|":
             self.take()
             parts += self.sequence(depth)
-        return parts
+        return self.limited(parts)
 
     def sequence(self, depth: int) -> int:
         parts = 1
         while self.next() not in ("", "|", ")"):
-            parts += self.repeated(depth)
-            if parts > LARGEST + 1:
-                raise QuestionError(given=f"it has more than {LARGEST} parts when repetitions are written out", do="")
+            parts = self.limited(parts + self.repeated(depth))
+        return parts
+
+    def limited(self, parts: int) -> int:
+        if parts > LARGEST + 1:
+            raise QuestionError(given=f"it has more than {LARGEST} parts when repetitions are written out", do="")
         return parts
 
     def repeated(self, depth: int) -> int:

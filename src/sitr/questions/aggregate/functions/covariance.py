@@ -6,7 +6,8 @@ from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from sitr.questions.aggregate.expressions.expression import Call, Expression, Name, spelled
+from sitr.questions.aggregate.expressions.expression import Expression, Name, spelled
+from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import AnyFormula, Arguments, BoundAggregate
 from sitr.questions.aggregate.functions.mean import centred, counted, ends
@@ -45,11 +46,9 @@ class _Pairs(Operators):
         sums = [
             centred(summed(view.typed(part), function=self.function, table=view.name)) for part in (self.of, self.other)
         ]
-        away = [difference(total) for total in sums]
-        product = summed(view.typed(Call("*", tuple(away))), function=self.function, table=view.name)
-        squares = [
-            summed(view.typed(Call("*", (each, each))), function=self.function, table=view.name) for each in away
-        ]
+        away = [difference(total, view) for total in sums]
+        product = summed(view.called("*", *away), function=self.function, table=view.name)
+        squares = [summed(view.called("*", each, each), function=self.function, table=view.name) for each in away]
         alone = [_beside(term, away[1 - place], view) for place, term in enumerate(sums)]
         bent = [_beside(term, away[1 - place], view) for place, term in enumerate(squares)]
         assert product.of is not None
@@ -65,12 +64,9 @@ class _Pairs(Operators):
         """How the column follows from the sums."""
 
 
-def _beside(term: Term, other: Expression, view: View) -> Term:
+def _beside(term: Term, other: Typed, view: View) -> Term:
     """The term, of the rows where the other expression has a value too."""
-    found = view.typed(other)
-    if not found.nullable:
-        return term
-    return replace(term, where=view.typed(Call("NOT", (Call("IS NULL", (other,)),))))
+    return term if not other.nullable else replace(term, where=view.called("NOT", view.called("IS NULL", other)))
 
 
 class Covariance(_Pairs):

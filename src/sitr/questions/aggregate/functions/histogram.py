@@ -11,7 +11,7 @@ from typing import ClassVar
 from sitr.dataset.literals import shown
 from sitr.dataset.schema import NUMERIC
 from sitr.errors import QuestionError
-from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, spelled
+from sitr.questions.aggregate.expressions.expression import Expression, Literal, Name, spelled
 from sitr.questions.aggregate.expressions.literals import fitting
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, literal_typed
 from sitr.questions.aggregate.frame import Operand, operand
@@ -71,7 +71,7 @@ class Histogram(Operators):
                 do="Write for example HISTOGRAM(age, [0, 18, 65, 120]).",
             )
         found = Histogram(of.expression, tuple(Literal(edge.value) for edge in edges))
-        bars = tuple(Bar(of, view.typed(cell), found.sql()) for cell in _cells(of, edges))
+        bars = tuple(Bar(of, cell, found.sql()) for cell in _cells(of, edges, view))
         names = [f"_{low.value}_{high.value}" for low, high in pairwise(edges)]
         shown_as = (
             BoundAggregate(HistogramCell(bar.cell.expression), (bar,), whole=True, step=Fraction(1)) for bar in bars
@@ -108,16 +108,14 @@ def _place(edge: Typed) -> Fraction:
     return edge.low
 
 
-def _cells(of: Typed, edges: Sequence[Typed]) -> list[Expression]:
+def _cells(of: Typed, edges: Sequence[Typed], view: View) -> list[Typed]:
     """The conditions of the cells: no row satisfies two of them."""
     last = len(edges) - 2
     return [
-        Call(
+        view.called(
             "AND",
-            (
-                Call(">=", (of.expression, edges[place].expression)),
-                Call("<" if place < last else "<=", (of.expression, edges[place + 1].expression)),
-            ),
+            view.called(">=", of, edges[place]),
+            view.called("<" if place < last else "<=", of, edges[place + 1]),
         )
         for place in range(last + 1)
     ]

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from sitr.errors import QuestionError
-from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Expression, spelled
+from sitr.questions.aggregate.expressions.expression import Aggregated, Expression, spelled
 from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.frame import Expr
 from sitr.questions.aggregate.functions.function import (
@@ -128,13 +128,11 @@ class Filtered(Operators):
 
 
 def _filtered(found: BoundAggregate, aggregate: Aggregate, where: Typed, view: View) -> BoundAggregate:
-    terms = tuple(_only(term, where.expression, view) for term in found.terms)
-    return replace(found, aggregate=aggregate, terms=terms)
+    return replace(found, aggregate=aggregate, terms=tuple(_only(term, where, view) for term in found.terms))
 
 
-def _only(term: Quantity, where: Expression, view: View) -> Quantity:
-    both = where if term.where is None else Call("AND", (where, term.where.expression))
-    return replace(term, where=view.condition(both))
+def _only(term: Quantity, where: Typed, view: View) -> Quantity:
+    return replace(term, where=where if term.where is None else view.called("AND", where, term.where))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
-from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, spelled
+from sitr.questions.aggregate.expressions.expression import Expression, Name, spelled
+from sitr.questions.aggregate.expressions.typed import Typed, literal_typed
 from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
 from sitr.questions.aggregate.functions.mean import centred, counted, ends
@@ -48,19 +49,21 @@ class _Spread(Operators):
     def bound(self, view: View, /) -> BoundAggregate:
         of = view.typed(self.of)
         total = centred(summed(of, function=self.function, table=view.name))
-        away = difference(total)
-        squares = summed(view.typed(Call("*", (away, away))), function=self.function, table=view.name)
+        away = difference(total, view)
+        squares = summed(view.called("*", away, away), function=self.function, table=view.name)
         formula = VarianceFormula(*ends(total), sample=self.sample, deviation=self.deviation)
         return BoundAggregate(type(self)(of.expression), (squares, total, counted(of)), formula)
 
 
-def difference(total: Term) -> Expression:
+def difference(total: Term, view: View) -> Typed:
     """CLAMP(x, low, high) − centre: the value that a row adds to a centred sum, as an expression."""
     assert total.of is not None
     assert total.quantised is not None
-    low, high = (Literal(_plain(end)) for end in total.quantised.ends)
-    clamped = Call("CLAMP", (total.of.expression, low, high))
-    return Call("-", (clamped, Literal(_plain(total.centre * total.granularity)))) if total.centre else clamped
+    low, high = (literal_typed(_plain(end)) for end in total.quantised.ends)
+    clamped = view.called("CLAMP", total.of, low, high)
+    return (
+        view.called("-", clamped, literal_typed(_plain(total.centre * total.granularity))) if total.centre else clamped
+    )
 
 
 def _plain(number: Fraction) -> Value:
