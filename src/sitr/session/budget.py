@@ -34,11 +34,13 @@ from sitr.questions.aggregate.bigquery import Options, rewritten
 from sitr.questions.aggregate.bind import BoundedQuery, bound
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.frame import Expr, Operand, operand
+from sitr.questions.aggregate.frame_join import Columns, Rows, matched
 from sitr.questions.aggregate.functions.function import Aggregate
 from sitr.questions.aggregate.nodes import Named, NamedKey, Query, text
 from sitr.questions.aggregate.other import with_other
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.relations import Catalog, tables
+from sitr.questions.aggregate.sources import Source as Joined
 from sitr.questions.aggregate.top_keys import spelled_out
 from sitr.questions.aggregate.view import protected
 from sitr.questions.synthetic.axes import BINS
@@ -231,6 +233,18 @@ class Budget(Shown):
         """Only rows that meet this condition, such as `sitr.column("days") > 3`."""
         return Selection(self).where(condition)
 
+    def join(
+        self,
+        other: str | Selection,
+        *,
+        on: Columns = None,
+        left_on: Columns = None,
+        right_on: Columns = None,
+        how: str = "inner",
+    ) -> Selection:
+        """Rows that match a public table, with its columns beside theirs; see `Selection.join`."""
+        return Selection(self).join(other, on=on, left_on=left_on, right_on=right_on, how=how)
+
     def group_by(self, *columns: Operand, **named: Operand) -> Selection:
         """One answer for each value of these columns or expressions, which may have names."""
         return Selection(self).group_by(*columns, **named)
@@ -367,9 +381,15 @@ class Selection:
     """The public description with other caps, bounds or keys, if the question has any."""
     rest: bool = False
     """Whether there is one more row for everything whose key is not shown."""
+    source: Joined | None = None
+    """What the table was joined with, if anything."""
+
+    @property
+    def _rows(self) -> Joined:
+        return self.budget.table.name if self.source is None else self.source
 
     def __repr__(self) -> str:
-        rows = text(Query(self.budget.table.name, (), self.keys, self.condition))
+        rows = text(Query(self._rows, (), self.keys, self.condition))
         return in_words().summary.selection(summary.in_one_line(rows))
 
     def where(self, condition: Expr) -> Selection:
@@ -377,6 +397,39 @@ class Selection:
         _check_type(condition, Expr, wanted="a condition", do='Write where(sitr.column("days") > 3).')
         joined = condition if self.condition is None else Expr(self.condition) & condition
         return replace(self, condition=joined.expression)
+
+    def join(
+        self,
+        other: str | Selection,
+        *,
+        on: Columns = None,
+        left_on: Columns = None,
+        right_on: Columns = None,
+        how: str = "inner",
+    ) -> Selection:
+        """Rows that match others, by equal values of `on`, or of `left_on` here and `right_on` there.
+
+        `other` is the name of a public table. With `how="inner"` or "left", its columns are beside those of the table.
+        With "semi" or "anti", rows are kept that match some of its rows, or none, as in IN (SELECT …). Then `other` may
+        also be rows of the same budget, and rows are kept of people who have such a row, or of all other people:
+        `budget.join(budget.where(sitr.column("ward") == "A"), on="patient_id", how="semi")`.
+        """
+        _check_type(
+            other,
+            (str, Selection),
+            wanted="a public table or rows of this budget",
+            do='Write join("wards", on="ward").',
+        )
+        if isinstance(other, str):
+            rows = Rows(other)
+        elif other.keys or other.budget != self.budget:
+            raise QuestionError(
+                given="The rows to join with have groups, or belong to another budget.",
+                do="Leave group_by out there; tables of several budgets can be joined in SQL, see Budget.beside.",
+            )
+        else:
+            rows = Rows(other._rows, other.condition)
+        return replace(self, source=matched(self._rows, rows, on=on, left_on=left_on, right_on=right_on, how=how))
 
     def group_by(self, *columns: Operand, **named: Operand) -> Selection:
         """One answer for each value of these, in addition to earlier ones; an expression may have a name."""
@@ -418,9 +471,11 @@ class Selection:
                     wanted="an aggregate", given=f"{given!r}", do='Write agg(n=sitr.count(), total=sitr.sum("cost")).'
                 )
             named.append(Named(name, aggregate))
-        at, table = self.budget._at, self.table or self.budget.table
-        query = bound(Query(at.table.name, tuple(named), self.keys, self.condition), table)
+        table = self.table or self.budget.table
+        catalog = Catalog(table) if self.source is None else self.budget._catalog(table)
+        query = bound(Query(self._rows, tuple(named), self.keys, self.condition), table, catalog=catalog)
         query = with_other(query) if self.rest else query
+        at = self.budget._at if self.source is None else self.budget._desk(query)
         return AggregateRequest(AggregateQuestion(query.watching(self.share)), at, AggregateAnswer)
 
     def histogram(self, *columns: str, **said: Any) -> Request[HistogramAnswer]:
@@ -430,6 +485,11 @@ class Selection:
                 wanted="a histogram without groups, because its cells are the groups",
                 given=f"group_by({', '.join(repr(key.name) for key in self.keys)})",
                 do="Name these columns as columns of the histogram instead.",
+            )
+        if self.source is not None:
+            raise QuestionError(
+                given="A histogram cannot be made of joined rows.",
+                do="Group by the same columns instead: group_by(…).agg(n=sitr.count()).",
             )
         return histogram.requested(self.budget._at, columns, where=self.condition, **said)
 
