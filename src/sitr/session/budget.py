@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from sitr.questions.suggest import question as suggestions
     from sitr.questions.suggest import spreads
     from sitr.questions.synthetic.plan import Method
-    from sitr.session import auto, histogram, joined, statistic, synthetic
+    from sitr.session import auto, histogram, joined, payable, statistic, synthetic
     from sitr.session import batch as batched
     from sitr.session import dummy as dummies
     from sitr.session import public as published
@@ -80,6 +80,7 @@ else:  # each kind of question loads what it needs when it is asked
     suggestions = Later("sitr.questions.suggest.question")
     histogram = Later("sitr.session.histogram")
     joined = Later("sitr.session.joined")
+    payable = Later("sitr.session.payable")
     published = Later("sitr.session.public")
     statistic = Later("sitr.session.statistic")
     synthetic = Later("sitr.session.synthetic")
@@ -133,6 +134,7 @@ class Budget(Shown):
         keys: Keys | None = None,
         other: bool = False,
         weights: Mapping[str, Number] | None = None,
+        price: Price | None = None,
     ) -> AggregateRequest:
         """A question in SQL: one SELECT with keys, and aggregates such as COUNT(*), SUM(cost), AVG(cost) or VAR(cost).
 
@@ -148,7 +150,8 @@ class Budget(Shown):
         `keys={"ward": "wards.ward"}`. With `caps="auto"`, a tenth of the price chooses both caps from the data,
         privately, and the rest answers with them; bounds stay as they are. Where keys are not public, `other` adds one
         row for everything whose key is not shown. `weights`, such as {"n": 1, "total": 4}, say how the price is shared
-        by the columns; see `AggregateRequest.weights` and `targets`.
+        by the columns; see `AggregateRequest.weights` and `targets`. `price` is paid if `release` names no other; a
+        mistake in the question is shown together with what stands against it.
         """
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
         plain, options = rewritten(text)
@@ -162,11 +165,17 @@ class Budget(Shown):
             bounds=bounds,
         )
         table = with_keys(table, keys, self._catalog(table))
-        found = asked(spelled_out(plain), table, catalog=self._catalog(table))
+        paid = ApproximateDP(said.epsilon, said.delta or 0.0) if price is None and said.epsilon is not None else None
+        paid = paid if price is None else price_of(price)
+        found = asked(
+            spelled_out(plain),
+            table,
+            catalog=self._catalog(table),
+            beyond=lambda query: payable.obstacles_of_price(paid, query, (self._at, *self.others)),
+        )
         found = with_other(found) if other else found
-        price = None if said.epsilon is None else ApproximateDP(said.epsilon, said.delta or 0.0)
         question = AggregateQuestion(found.watching(share_of(bias)))
-        request = AggregateRequest(question, self._desk(found), AggregateAnswer, price=price)
+        request = AggregateRequest(question, self._desk(found), AggregateAnswer, price=paid)
         if caps is not None:
             given = {"max_groups": max_groups or said.max_groups, "max_rows_per_group": max_rows_per_group}
             request = auto.requested(request, caps, given={**given, "max_rows": table.max_rows})
