@@ -19,7 +19,9 @@ from sitr.errors import DescriptionError, SitrError, UnknownName, nearest
 from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.aggregate_sql import holds_aggregate
 from sitr.questions.aggregate.bind import bound
+from sitr.questions.aggregate.date_formats import part_of_format
 from sitr.questions.aggregate.functions.registry import function_of
+from sitr.questions.aggregate.instead import dashed
 from sitr.questions.aggregate.relations import Catalog
 from sitr.questions.aggregate.sql import PARTS, parse, single_select
 
@@ -44,6 +46,7 @@ def equivalent(sql: str, catalog: Catalog) -> str | None:
     """
     try:
         tree = single_select(sql)
+        _keep_formats(tree)
         for _ in range(_TRIES):
             text = _text(tree)
             error = _refused(text, catalog)
@@ -54,6 +57,31 @@ def equivalent(sql: str, catalog: Catalog) -> str | None:
     except Exception:  # noqa: BLE001 (odd texts break the parser in many ways, and this is only a proposal)
         return None
     return None
+
+
+def _keep_formats(tree: exp.Select) -> None:
+    """TO_CHAR with its format, which the parser would leave out; without one that is known, the month as a date."""
+    for call in [*tree.find_all(exp.ToChar), *tree.find_all(exp.TimeToStr)]:
+        of, pattern = call.this, call.args.get("format")
+        if not isinstance(of, exp.Column):
+            of, pattern = pattern, of
+        if not isinstance(of, exp.Column) or not isinstance(pattern, exp.Literal):
+            continue
+        if (part := part_of_format(pattern.name)) is None:
+            call.replace(exp.Anonymous(this="TO_CHAR", expressions=[of.copy(), pattern.copy()]))
+        else:
+            unit = exp.Literal.string(part)
+            call.replace(exp.Anonymous(this="DATE_TRUNC", expressions=[unit, of.copy()]))
+
+
+def _dashes(tree: exp.Select, _: SitrError, catalog: Catalog) -> bool:
+    """hours-per-week is a name, and no difference, if there is such a column."""
+    columns = {column.name.lower(): column.name for column in catalog.table.columns}
+    found = [(each, dashed(each)) for each in tree.find_all(exp.Sub)]
+    named = [(each, columns[name.lower()]) for each, name in found if name is not None and name.lower() in columns]
+    for each, name in named:
+        each.replace(exp.column(exp.to_identifier(name, quoted=True)))
+    return bool(named)
 
 
 def _text(tree: exp.Select) -> str:
@@ -355,6 +383,7 @@ _WAYS: tuple[Way, ...] = (
     _other_parts,
     _windows,
     _self_join,
+    _dashes,
     _names,
     _union,
     _pairs,

@@ -29,7 +29,6 @@ from sitr.questions.aggregate.plan import BESIDE, BEYOND, KEYS, AggregatePlan, N
 from sitr.questions.aggregate.quantity import Bar, Quantity, Rank
 from sitr.questions.aggregate.selection import selection
 from sitr.questions.aggregate.shares import Shares, main_terms, shares
-from sitr.questions.aggregate.spelling import identifier
 from sitr.questions.aggregate.split import Targets
 from sitr.questions.aggregate.stability import people, stability
 from sitr.questions.aggregate.targeted import targeted
@@ -240,11 +239,12 @@ def _relative_error(noisy: NoisyTerm) -> Fraction:
 
 
 def refuse_unknown_keys(query: BoundedQuery, price: Promise) -> None:
-    if unknown := [key.name for key in query.keys if key.keys is None]:
+    if first := next((key for key in query.keys if key.keys is None), None):
+        unknown = [key.name for key in query.keys if key.keys is None]
         raise QuestionError(
             given=f"The keys of {', '.join(unknown)} are not public, so the price needs δ > 0, but it is "
             f"{write(price)}.",
             do=f"Declare them with keys={{{unknown[0]!r}: […]}} (--keys {unknown[0]}=A,B), list them in the question "
-            f"with WHERE {identifier(unknown[0])} IN (…), or set the budget and the price in zcdp(ρ, δ) or "
+            f"with WHERE {first.of.text} IN (…), or set the budget and the price in zcdp(ρ, δ) or "
             "approximate(ε, δ).",
         )
