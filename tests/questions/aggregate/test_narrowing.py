@@ -156,7 +156,7 @@ def test_the_sum_is_that_of_the_rows() -> None:
 
 def test_a_wrong_conclusion_moves_no_value_beyond_its_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """The distance follows from the bounds, so the statement must keep them even if the condition does not."""
-    monkeypatch.setattr(views, "known", lambda where: {Name("age"): Known(Fraction(20), Fraction(25), (20, 25))})
+    monkeypatch.setattr(views, "known", lambda _: {Name("age"): Known(Fraction(20), Fraction(25), (20, 25))})
     found = asked("SUM(age) AS s, COUNT(age) AS n FROM t WHERE age > 0")
     s, n, *_ = open_source(ROWS, types={}).read(found, salt=1)[()]
     assert 20 * n <= s <= 25 * n

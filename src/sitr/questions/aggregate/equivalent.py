@@ -17,7 +17,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from sitr.dataset.schema import GROUPABLE
 from sitr.errors import DescriptionError, SitrError, UnknownName, nearest
 from sitr.neighbors.unit import Person
-from sitr.questions.aggregate.aggregate_sql import holds_aggregate
+from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
 from sitr.questions.aggregate.bind import bound
 from sitr.questions.aggregate.date_formats import part_of_format
 from sitr.questions.aggregate.functions.registry import function_of
@@ -115,9 +115,11 @@ def _other_parts(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
 
 def _windows(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
     """An aggregate OVER (PARTITION BY k) is the aggregate by k; a rank becomes a count."""
-    windows = [each for each in tree.find_all(exp.Window) if each.parent_select is tree]
+    windows = [each for each in tree.find_all(exp.Window) if each.parent_select is tree and not _over_answers(each)]
     if not windows:
         return False
+    if _without_running(tree, windows):
+        return True
     keys = {key.sql(): key for window in windows for key in window.args.get("partition_by") or []}
     for window in windows:
         called, whole = window.this, window.parent
@@ -138,6 +140,60 @@ def _windows(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
         tree.set("group", exp.Group(expressions=[key.copy() for key in keys.values()]))
     tree.set("order", None)
     return True
+
+
+def _over_answers(window: exp.Window) -> bool:
+    """Whether a window sees released rows only, and can be asked."""
+    try:
+        aggregate_of(window)
+    except SitrError:
+        return False
+    return True
+
+
+def _without_running(tree: exp.Select, windows: list[exp.Window]) -> bool:
+    """Running totals and differences to other rows can be computed from an answer, so their columns are left out."""
+    ordered = [each for each in windows if each.args.get("order") and holds_aggregate(each.this)]
+    running = [item for item in tree.expressions if any(each in ordered for each in item.find_all(exp.Window))]
+    kept = [item for item in tree.expressions if not any(item is each for each in running)]
+    if not running or not tree.args.get("group"):
+        return False
+    if not any(holds_aggregate(item) for item in kept):
+        kept.append(exp.alias_(_count(), "n"))
+    tree.set("expressions", kept)
+    return True
+
+
+def _first_rows(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
+    """QUALIFY ROW_NUMBER() OVER (ORDER BY n DESC) <= 3 is ORDER BY n DESC LIMIT 3."""
+    qualify = tree.args.get("qualify")
+    compared = qualify.this if qualify is not None else None
+    if not isinstance(compared, exp.LTE | exp.LT | exp.EQ) or not isinstance(compared.this, exp.Window):
+        return False
+    window, number = compared.this, compared.expression
+    ranked = isinstance(window.this, exp.RowNumber | exp.Rank | exp.DenseRank) and window.args.get("order")
+    whole = isinstance(number, exp.Literal) and number.name.isdecimal()
+    if not ranked or not whole or window.args.get("partition_by"):
+        return False
+    many = int(number.name) - isinstance(compared, exp.LT)
+    tree.set("qualify", None)
+    tree.set("order", window.args["order"].copy())
+    tree.set("limit", exp.Limit(expression=exp.Literal.number(many)))
+    return True
+
+
+def _share_of_total(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
+    """COUNT(*) / (SELECT COUNT(*) FROM t) is COUNT(*) / SUM(COUNT(*)) OVER (), if the rows are the same."""
+    changed = False
+    for query in [each for item in tree.expressions for each in item.find_all(exp.Subquery)]:
+        inner = query.this
+        same = isinstance(inner, exp.Select) and inner.args.get("from_") == tree.args.get("from_")
+        plain = same and not any(inner.args.get(part) for part in ("group", "joins", "having", "limit"))
+        if plain and len(inner.expressions) == 1 and inner.args.get("where") == tree.args.get("where"):
+            of = inner.expressions[0].unalias()
+            query.replace(exp.Window(this=exp.Sum(this=of.copy())))
+            changed = True
+    return changed and bool(tree.args.get("group"))
 
 
 def _count() -> exp.Expr:
@@ -380,6 +436,8 @@ def _self_join(tree: exp.Select, _: SitrError, catalog: Catalog) -> bool:
 
 
 _WAYS: tuple[Way, ...] = (
+    _first_rows,
+    _share_of_total,
     _other_parts,
     _windows,
     _self_join,

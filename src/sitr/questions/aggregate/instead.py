@@ -30,7 +30,7 @@ _PARTS = {
     "joins": _ONE_TABLE,
     "laterals": _ONE_TABLE,
     "with_": _ONE_TABLE,
-    "qualify": "Write the condition after HAVING.",
+    "qualify": "Sort with ORDER BY and cut with LIMIT, or write the condition after HAVING.",
     "on": "Leave it out: every group is shown once.",
     "alias": "Leave the second name out.",
     "db": "Write the name of the table alone; a name with a dot needs double quotes.",
@@ -43,7 +43,8 @@ _KINDS = {
     "Except": _ONE_TABLE,
     "Exists": _ONE_TABLE,
     "Star": "Say what to count or sum, such as COUNT(*) AS n.",
-    "Window": "Leave OVER out, and list keys in GROUP BY.",
+    "Window": "Over released rows, write SUM(COUNT(*)) OVER () or RANK() OVER (ORDER BY COUNT(*) DESC); over rows of "
+    "people, leave OVER out, and list keys in GROUP BY.",
     "Is": "Write IS NULL or IS NOT NULL.",
     "Placeholder": "Write the value itself.",
     "Parameter": "Write the value itself.",
@@ -62,7 +63,7 @@ def instead(item: object, *, part: str = "") -> str:
     """What to do about a construct that is refused.
 
     >>> instead(exp.maybe_parse("SELECT COUNT(*) OVER () FROM a").selects[0])
-    'Leave OVER out, and list keys in GROUP BY.'
+    'Over released rows, write SUM(COUNT(*)) OVER () or RANK() OVER (ORDER BY COUNT(*) DESC); over rows of people, ...'
     """
     if isinstance(item, exp.Rollup | exp.Cube | exp.GroupingSets):
         return _groupings(item)
