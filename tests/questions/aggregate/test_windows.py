@@ -138,11 +138,12 @@ def test_intervals_hold_in_ten_thousand_releases(sql: str) -> None:
 def test_the_draws_of_a_total_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """The broken twin: the interval of a total that forgets all noises but one misses too often."""
     honest = windows.Shown.estimates
-    monkeypatch.setattr(
-        windows.Shown,
-        "estimates",
-        lambda self, granules, *, confidence, draws=1: honest(self, granules, confidence=confidence),
-    )
+
+    def forgetful(self: Any, granules: Any, *, confidence: Any, draws: int = 1) -> Any:
+        assert draws > 0
+        return honest(self, granules, confidence=confidence)
+
+    monkeypatch.setattr(windows.Shown, "estimates", forgetful)
     assert misses(TOTAL, 600) > binom.isf(1e-7, 600, 0.05)
 
 

@@ -196,6 +196,22 @@ def _share_of_total(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
     return changed and bool(tree.args.get("group"))
 
 
+def _single_numbers(tree: exp.Select, _: SitrError, catalog: Catalog) -> bool:
+    """A number that a sub-query computes from all rows must be asked for first: then it is written out."""
+    where = tree.args.get("where")
+    found = list(where.find_all(exp.Subquery)) if where is not None else []
+    changed = False
+    for each in found:
+        inner = each.this
+        alone = isinstance(inner, exp.Select) and not isinstance(each.parent, exp.In | exp.From)
+        if alone and _refused(_text(inner), catalog) is None:
+            number = exp.Literal.number(0)
+            number.add_comments([f"replace 0 by the answer to {_text(inner)}"])
+            each.replace(number)
+            changed = True
+    return changed
+
+
 def _count() -> exp.Expr:
     return exp.Count(this=exp.Star())
 
@@ -438,6 +454,7 @@ def _self_join(tree: exp.Select, _: SitrError, catalog: Catalog) -> bool:
 _WAYS: tuple[Way, ...] = (
     _first_rows,
     _share_of_total,
+    _single_numbers,
     _other_parts,
     _windows,
     _self_join,

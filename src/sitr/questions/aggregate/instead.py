@@ -93,8 +93,9 @@ def _groupings(item: exp.Rollup | exp.Cube | exp.GroupingSets) -> str:
         one.set("group", exp.Group(expressions=[key.copy() for key in keys]) if keys else None)
         selects.append(one.sql(dialect=DuckDB, comments=False))
     return (
-        "Ask for the finest groups: counts and sums of coarser ones are sums of its rows, which cost nothing. Or write "
-        f"the groupings into a file, and ask them together with --file (in Python: budget.batch): {'; '.join(selects)}"
+        "Write the groupings into a file, and ask them together with --file (in Python: budget.batch): "
+        f"{'; '.join(selects)}; or ask for the finest groups alone: counts and sums of coarser ones are sums of its "
+        "rows, which cost nothing."
     )
 
 
