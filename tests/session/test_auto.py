@@ -122,3 +122,20 @@ def test_released_rows_can_be_sorted_and_cut(budget: Budget) -> None:
     answer = budget.sql(SQL, caps="auto").sort("n", descending=True).limit(2).release(PRICE)
     assert answer.table.num_rows == 2
     assert answer.to_dict()["chosen_caps"]["chosen"]
+
+
+@pytest.mark.parametrize("price", [sitr.ApproximateDP(4.0, 1e-6), sitr.ApproximateZeroConcentratedDP(0.5, 1e-6)])
+def test_unknown_keys_and_prices_with_delta(price: sitr.ApproximateDP, tmp_path: Path) -> None:
+    visits = sitr.protect(hospital(2_000), name="visits", unit="patient_id", max_groups=1, max_rows_per_group=1)
+    budget = visits.budget(price * 2, ledger=tmp_path / "visits.db")
+    answer = budget.sql(SQL, caps="auto").release(price)
+    (entry,) = budget.entries()
+    assert entry.price == price == answer.promise
+    told = answer.to_dict()
+    assert told["chosen_caps"]["chosen"]
+    assert told["chosen_caps"]["price"]["delta"] == 0.0
+    assert told["chosen_caps"]["rest"]["delta"] == 1e-6
+    assert set(answer.table["ward"].to_pylist()) <= set(WARDS)
+    assert reopened(budget.ledger, 1).table == answer.table
+    assert "chosen privately" in " ".join(str(answer).split())
+    answer.certificate(tmp_path / "page.html")

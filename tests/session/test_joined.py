@@ -298,3 +298,14 @@ def test_each_csv_file_of_a_join_is_read_from_its_own_lines(tmp_path: Path) -> N
     beds = both.sql("SELECT beds, COUNT(*) AS n FROM visits JOIN wards USING (ward) GROUP BY beds", bias="off")
     assert sex.release(rho=1e5).table.to_pydict() == {"sex": ["f", "m"], "n": [4, 2]}
     assert beds.release(rho=1e5).table.to_pydict() == {"beds": [10, 20], "n": [4, 2]}
+
+
+def test_caps_of_a_join_are_chosen_for_both_budgets(budgets: tuple[Budget, Budget]) -> None:
+    first, second = budgets
+    answer = first.beside(second).sql(SQL, caps="auto").release(rho=1)
+    assert [budget.remaining() for budget in budgets] == [sitr.ZeroConcentratedDP(99.0), sitr.ZeroConcentratedDP(0.0)]
+    caps = answer.to_dict()["chosen_caps"]
+    assert caps["chosen"]
+    assert (caps["max_groups"], caps["max_rows_per_group"]) == (1, 8)  # everybody has one sex and five visits
+    counts = dict(zip(answer.table["sex"].to_pylist(), answer.table["n"].to_pylist(), strict=True))
+    assert all(abs(counts[sex] - 225) < 100 for sex in ("f", "m"))  # noise with σ < 10

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from sitr.backends.duckdb_dialect import DUCKDB
 from sitr.backends.engine import connection, described, kind_of, only_this_file, refuse_twins
+from sitr.backends.total import has_odd_times, total
 from sitr.dataset.schema import Kind
 from sitr.errors import SourceError
 from sitr.namespace import Later
@@ -46,7 +47,11 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class ParquetFile:
-    """A Parquet file, read again for every question."""
+    """A Parquet file, read again for every question.
+
+    It may change after it was protected, and still no value in it may make a question fail that was paid for. So bytes
+    that are not UTF-8 are replaced, and a file with columns of times that DuckDB could refuse is read by Arrow.
+    """
 
     path: Path
 
@@ -58,7 +63,7 @@ class ParquetFile:
         try:
             refuse_twins(pq.read_schema(self.path).names)
             with connection({}) as engine:
-                return described(engine, f"SELECT * FROM {self.relation}")
+                return described(engine, f"SELECT * FROM {self._scan('strict')}")
         except (duckdb.Error, OSError, pa.ArrowException):
             pass  # the database's error must be gone when ours is raised: it can quote the data
         raise SourceError(
@@ -71,13 +76,33 @@ class ParquetFile:
 
     @property
     def relation(self) -> str:
-        return f"read_parquet({DUCKDB.literal(only_this_file(self.path))}, hive_partitioning=false)"
+        return DUCKDB.identifier(self._rows) if self._by_arrow else self._scan("replace")
 
     def tables(self) -> dict[str, pa.Table]:
-        return {}
+        if not self._by_arrow:
+            return {}
+        with self.path.open("rb") as file:  # Arrow would read the names of folders as columns
+            return {self._rows: total(pq.read_table(file))}
 
     def verify(self) -> None:
-        _read_all(self)
+        """Refuse what would be replaced, while the steward can still repair it."""
+        _read_all(self, {}, self._scan("strict"))
+
+    def _scan(self, validation: str) -> str:
+        path = DUCKDB.literal(only_this_file(self.path))
+        return f"read_parquet({path}, hive_partitioning=false, utf8_validation='{validation}')"
+
+    @property
+    def _by_arrow(self) -> bool:
+        try:
+            return has_odd_times(self.schema())
+        except (OSError, pa.ArrowException):  # it fails in the usual way when it is read
+            return False
+
+    @property
+    def _rows(self) -> str:
+        """The name of the rows in statements, which may read several files."""
+        return f"rows of {self.path}"
 
 
 @dataclass(frozen=True)
@@ -109,7 +134,7 @@ class ArrowRows:
                 self.table[name].validate(full=True)  # DuckDB takes the memory as it is, invalid text included
             except pa.ArrowInvalid:
                 raise _unreadable(name) from None
-        _read_all(self)
+        _read_all(self, self.tables(), self.relation)
 
     @cached_property
     def _types(self) -> dict[str, str]:
@@ -126,12 +151,12 @@ class ArrowRows:
         )
 
 
-def _read_all(source: Source) -> None:
+def _read_all(source: Source, tables: dict[str, pa.Table], relation: str) -> None:
     """Read every value of every column once, so that a bad one is found now and not by a question that was paid for."""
-    with connection(source.tables()) as engine:
+    with connection(tables) as engine:
         for name in source.types():
             try:
-                engine.execute(f"SELECT count(hash({DUCKDB.identifier(name)})) FROM {source.relation}").fetchall()
+                engine.execute(f"SELECT count(hash({DUCKDB.identifier(name)})) FROM {relation}").fetchall()
             except duckdb.Error:
                 raise _unreadable(name) from None
 

@@ -91,10 +91,11 @@ class Limits:
                 given=f"--bias {self.bias} is neither a number nor off.", do="Write for example --bias 0.05."
             ) from None
 
-    def asked(self, budget: Budget, sql: str) -> AggregateRequest:
-        """The question within these limits."""
+    def asked(self, budget: Budget, sql: str, price: Kept | None = None) -> AggregateRequest:
+        """The question within these limits; a mistake is shown together with what stands against the price."""
         return budget.sql(
             sql,
+            price=price,
             bias=self.share,
             caps=self.caps,
             max_groups=self.max_groups,
@@ -159,7 +160,7 @@ def question(
         if several:
             asked = opened.batch({name: limits.asked(opened, one) for name, one in several.items()})
         else:
-            asked = limits.divided(limits.asked(opened, sql), wanted.rows)
+            asked = limits.divided(limits.asked(opened, sql, price), wanted.rows)
     except DescriptionError as error:  # a SUM without bounds
         do = f"{error.do} Write --bounds COLUMN=LOW:HIGH here, or with sitr protect for all questions."
         better = DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt)

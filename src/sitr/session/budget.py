@@ -34,12 +34,14 @@ from sitr.questions.aggregate.bigquery import Options, rewritten
 from sitr.questions.aggregate.bind import BoundedQuery, bound
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.frame import Expr, Operand, operand
+from sitr.questions.aggregate.frame_join import Columns, Rows, matched
 from sitr.questions.aggregate.functions.function import Aggregate
 from sitr.questions.aggregate.key_domains import Keys, with_keys
 from sitr.questions.aggregate.nodes import Named, NamedKey, Query, text
 from sitr.questions.aggregate.other import with_other
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.relations import Catalog, tables
+from sitr.questions.aggregate.sources import Source as Joined
 from sitr.questions.aggregate.top_keys import spelled_out
 from sitr.questions.aggregate.view import protected
 from sitr.questions.synthetic.axes import BINS
@@ -57,7 +59,7 @@ if TYPE_CHECKING:
     from sitr.questions.suggest import question as suggestions
     from sitr.questions.suggest import spreads
     from sitr.questions.synthetic.plan import Method
-    from sitr.session import auto, histogram, joined, statistic, synthetic
+    from sitr.session import auto, histogram, joined, payable, statistic, synthetic
     from sitr.session import batch as batched
     from sitr.session import dummy as dummies
     from sitr.session import public as published
@@ -78,6 +80,7 @@ else:  # each kind of question loads what it needs when it is asked
     suggestions = Later("sitr.questions.suggest.question")
     histogram = Later("sitr.session.histogram")
     joined = Later("sitr.session.joined")
+    payable = Later("sitr.session.payable")
     published = Later("sitr.session.public")
     statistic = Later("sitr.session.statistic")
     synthetic = Later("sitr.session.synthetic")
@@ -131,6 +134,7 @@ class Budget(Displayed):
         keys: Keys | None = None,
         other: bool = False,
         weights: Mapping[str, Number] | None = None,
+        price: Price | None = None,
     ) -> AggregateRequest:
         """A question in SQL: one SELECT with keys, and aggregates such as COUNT(*), SUM(cost), AVG(cost) or VAR(cost).
 
@@ -146,7 +150,8 @@ class Budget(Displayed):
         `keys={"ward": "wards.ward"}`. With `caps="auto"`, a tenth of the price chooses both caps from the data,
         privately, and the rest answers with them; bounds stay as they are. Where keys are not public, `other` adds one
         row for everything whose key is not shown. `weights`, such as {"n": 1, "total": 4}, say how the price is shared
-        by the columns; see `AggregateRequest.weights` and `targets`.
+        by the columns; see `AggregateRequest.weights` and `targets`. `price` is paid if `release` names no other; a
+        mistake in the question is shown together with what stands against it.
         """
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
         plain, options = rewritten(text)
@@ -160,11 +165,17 @@ class Budget(Displayed):
             bounds=bounds,
         )
         table = with_keys(table, keys, self._catalog(table))
-        found = asked(spelled_out(plain), table, catalog=self._catalog(table))
+        paid = ApproximateDP(said.epsilon, said.delta or 0.0) if price is None and said.epsilon is not None else None
+        paid = paid if price is None else price_of(price)
+        found = asked(
+            spelled_out(plain),
+            table,
+            catalog=self._catalog(table),
+            beyond=lambda query: payable.obstacles_of_price(paid, query, (self._at, *self.others)),
+        )
         found = with_other(found) if other else found
-        price = None if said.epsilon is None else ApproximateDP(said.epsilon, said.delta or 0.0)
         question = AggregateQuestion(found.watching(share_of(bias)))
-        request = AggregateRequest(question, self._desk(found), AggregateAnswer, price=price)
+        request = AggregateRequest(question, self._desk(found), AggregateAnswer, price=paid)
         if caps is not None:
             given = {"max_groups": max_groups or said.max_groups, "max_rows_per_group": max_rows_per_group}
             request = auto.requested(request, caps, given={**given, "max_rows": table.max_rows})
@@ -230,6 +241,18 @@ class Budget(Displayed):
     def where(self, condition: Expr) -> Selection:
         """Only rows that meet this condition, such as `sitr.column("days") > 3`."""
         return Selection(self).where(condition)
+
+    def join(
+        self,
+        other: str | Selection,
+        *,
+        on: Columns = None,
+        left_on: Columns = None,
+        right_on: Columns = None,
+        how: str = "inner",
+    ) -> Selection:
+        """Rows that match a public table, with its columns beside theirs; see `Selection.join`."""
+        return Selection(self).join(other, on=on, left_on=left_on, right_on=right_on, how=how)
 
     def group_by(self, *columns: Operand, **named: Operand) -> Selection:
         """One answer for each value of these columns or expressions, which may have names."""
@@ -367,9 +390,15 @@ class Selection:
     """The public description with other caps, bounds or keys, if the question has any."""
     rest: bool = False
     """Whether there is one more row for everything whose key is not shown."""
+    source: Joined | None = None
+    """What the table was joined with, if anything."""
+
+    @property
+    def _rows(self) -> Joined:
+        return self.budget.table.name if self.source is None else self.source
 
     def __repr__(self) -> str:
-        rows = text(Query(self.budget.table.name, (), self.keys, self.condition))
+        rows = text(Query(self._rows, (), self.keys, self.condition))
         return in_words().summary.selection(summary.in_one_line(rows))
 
     def where(self, condition: Expr) -> Selection:
@@ -377,6 +406,39 @@ class Selection:
         _check_type(condition, Expr, wanted="a condition", do='Write where(sitr.column("days") > 3).')
         joined = condition if self.condition is None else Expr(self.condition) & condition
         return replace(self, condition=joined.expression)
+
+    def join(
+        self,
+        other: str | Selection,
+        *,
+        on: Columns = None,
+        left_on: Columns = None,
+        right_on: Columns = None,
+        how: str = "inner",
+    ) -> Selection:
+        """Rows that match others, by equal values of `on`, or of `left_on` here and `right_on` there.
+
+        `other` is the name of a public table. With `how="inner"` or "left", its columns are beside those of the table.
+        With "semi" or "anti", rows are kept that match some of its rows, or none, as in IN (SELECT …). Then `other` may
+        also be rows of the same budget, and rows are kept of people who have such a row, or of all other people:
+        `budget.join(budget.where(sitr.column("ward") == "A"), on="patient_id", how="semi")`.
+        """
+        _check_type(
+            other,
+            (str, Selection),
+            wanted="a public table or rows of this budget",
+            do='Write join("wards", on="ward").',
+        )
+        if isinstance(other, str):
+            rows = Rows(other)
+        elif other.keys or other.budget != self.budget:
+            raise QuestionError(
+                given="The rows to join with have groups, or belong to another budget.",
+                do="Leave group_by out there; tables of several budgets can be joined in SQL, see Budget.beside.",
+            )
+        else:
+            rows = Rows(other._rows, other.condition)
+        return replace(self, source=matched(self._rows, rows, on=on, left_on=left_on, right_on=right_on, how=how))
 
     def group_by(self, *columns: Operand, **named: Operand) -> Selection:
         """One answer for each value of these, in addition to earlier ones; an expression may have a name."""
@@ -418,9 +480,11 @@ class Selection:
                     wanted="an aggregate", given=f"{given!r}", do='Write agg(n=sitr.count(), total=sitr.sum("cost")).'
                 )
             named.append(Named(name, aggregate))
-        at, table = self.budget._at, self.table or self.budget.table
-        query = bound(Query(at.table.name, tuple(named), self.keys, self.condition), table)
+        table = self.table or self.budget.table
+        catalog = Catalog(table) if self.source is None else self.budget._catalog(table)
+        query = bound(Query(self._rows, tuple(named), self.keys, self.condition), table, catalog=catalog)
         query = with_other(query) if self.rest else query
+        at = self.budget._at if self.source is None else self.budget._desk(query)
         return AggregateRequest(AggregateQuestion(query.watching(self.share)), at, AggregateAnswer)
 
     def histogram(self, *columns: str, **said: Any) -> Request[HistogramAnswer]:
@@ -430,6 +494,11 @@ class Selection:
                 wanted="a histogram without groups, because its cells are the groups",
                 given=f"group_by({', '.join(repr(key.name) for key in self.keys)})",
                 do="Name these columns as columns of the histogram instead.",
+            )
+        if self.source is not None:
+            raise QuestionError(
+                given="A histogram cannot be made of joined rows.",
+                do="Group by the same columns instead: group_by(…).agg(n=sitr.count()).",
             )
         return histogram.requested(self.budget._at, columns, where=self.condition, **said)
 

@@ -54,11 +54,11 @@ def test_difficult_names_are_found():
     table = describe("my visits", kinds=kinds, unit=Person("id"), relation=Relation.ADD_REMOVE, **described)
     for name in names:
         quoted = '"' + name.replace('"', '""') + '"'
-        sql = f'SELECT {quoted}, COUNT({quoted}) AS "n" FROM "my visits" WHERE {quoted} = \'x\' GROUP BY {quoted}'
+        sql = f'SELECT {quoted}, COUNT({quoted}) AS "n" FROM "my visits" WHERE {quoted} <> \'x\' GROUP BY {quoted}'
         found = bound(parse(sql), table)
         assert [key.name for key in found.keys] == [name]
         assert found.where is not None
-        assert found.where.expression == compare(name, "=", "x")
+        assert found.where.expression == compare(name, "<>", "x")
         assert found.columns[0].aggregate == Count(Name(name))
         assert [term.of for term in found.terms] == [column_typed(table.column(name))]
 

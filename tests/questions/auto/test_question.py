@@ -11,6 +11,7 @@ import pytest
 
 from sitr.errors import InvalidPromise, QuestionError
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
@@ -30,6 +31,7 @@ __all__ = ["ask"]  # the fixture
 Ask = Callable[..., BoundedQuery]
 SQL = "SELECT place, COUNT(*) AS n, SUM(value) AS total FROM t GROUP BY place"
 PRICES: list[Kept] = [PureDP(0.7), ZeroConcentratedDP(0.3)]
+WITH_DELTA: list[Kept] = [ApproximateDP(0.7, 1e-6), ApproximateZeroConcentratedDP(0.3, 1e-6)]
 BOUNDS = {"value": (-3, 8)}
 
 
@@ -113,9 +115,48 @@ def test_only_possible_caps_follow_and_the_second_stage_has_them(ask: Ask) -> No
 
 
 def test_what_cannot_have_chosen_caps_is_refused(ask: Ask) -> None:
-    with pytest.raises(QuestionError, match=r"pure\(ε\) or zcdp\(ρ\)"):
-        planned(ask(SQL, bounds=BOUNDS), ApproximateDP(0.5, 1e-6))
-    with pytest.raises(QuestionError, match="not public"):
-        planned(ask(SQL, bounds=BOUNDS, keys={}), PRICES[0])
+    for price in PRICES:
+        with pytest.raises(QuestionError, match=r"not public, so the price needs δ > 0, but it is .*0\.[37]\)"):
+            planned(ask(SQL, bounds=BOUNDS, keys={}), price)
     with pytest.raises(QuestionError, match="Each row is a unit"):
         planned(ask(SQL, bounds=BOUNDS, unit=Row(), max_groups=None, max_rows_per_group=None), PRICES[0])
+
+
+SAMPLE = (Caps(1, 1), Caps(4, 8), Caps(64, 2), Caps(1024, 16_384))
+
+
+@pytest.mark.parametrize("keys", [None, {}], ids=["public keys", "unknown keys"])
+@pytest.mark.parametrize("price", WITH_DELTA, ids=repr)
+def test_prices_with_delta_add_up_whichever_caps_follow(ask: Ask, price: Kept, keys: dict[str, Any] | None) -> None:
+    """The choice has a tenth of ε or ρ and no δ, and the answer has the rest and all of δ."""
+    given = {} if keys is None else {"keys": keys}
+    plan = planned(ask(SQL, bounds=BOUNDS, **given), price)
+    name = "epsilon" if isinstance(price, ApproximateDP) else "rho"
+    whole = exact(getattr(price, name))
+    assert getattr(plan.choosing.price, "delta", None) == 0.0
+    assert exact(getattr(plan.choosing.price, name)) <= whole * SHARE
+    assert exact(getattr(plan.rest, name)) <= whole * (1 - SHARE)
+    assert plan.promise().covers(price)
+    assert exact(getattr(plan.promise(), name)) >= whole * (1 - Fraction(1, 10**12))
+    assert plan.loss() is None
+    for caps in SAMPLE:
+        at = plan.at(caps)
+        at.check()
+        assert (at.rest, at.price) == (plan.rest, plan.price)
+        found = at.answering.promise()
+        assert exact(getattr(found, name)) <= exact(getattr(plan.rest, name))
+        assert exact(getattr(found, "delta", 0)) <= exact(getattr(price, "delta", 0))
+        with pytest.raises(InvalidPromise):
+            louder(at, -1).check()
+        if keys is None:
+            with pytest.raises(InvalidPromise):
+                replace(at, price=price.share(Fraction(99, 100))).check()  # type: ignore[union-attr]
+
+
+def test_the_rest_of_the_price_is_used(ask: Ask) -> None:
+    """From below: 5% less than the rest would not pay for the second stage."""
+    for price in WITH_DELTA:
+        at = planned(ask(SQL, bounds=BOUNDS, keys={}), price).at(Caps(4, 8))
+        less = replace(at, rest=at.rest.share(Fraction(95, 100)))
+        with pytest.raises(InvalidPromise):
+            less.answering.check()

@@ -91,7 +91,6 @@ SELECT kind, COUNT(*) AS n FROM (SELECT 'short' AS kind FROM rides WHERE distanc
 SELECT COUNT(*) AS n FROM rides CROSS JOIN zones WHERE rides.zone = zones.zone AND borough = 'North';
 -- ranking
 SELECT zone, RANK() OVER (ORDER BY COUNT(*) DESC) AS place FROM rides GROUP BY zone;
--- refused
 -- time between rides
 SELECT AVG(DATE_DIFF('minute', LAG(picked_up) OVER (PARTITION BY rider ORDER BY picked_up), picked_up)) AS pause FROM rides;
 -- refused

@@ -78,4 +78,3 @@ SELECT COUNT(*) AS pairs FROM lines a JOIN lines b ON a.part_id = b.part_id AND 
 -- refused
 -- share of a total by a window
 SELECT mode, SUM(price) / SUM(SUM(price)) OVER () AS share FROM lines GROUP BY mode;
--- refused

@@ -30,6 +30,7 @@ from sitr.questions.aggregate.expressions.rules import truths
 from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.functions.combined import Combined, column_of
 from sitr.questions.aggregate.functions.function import Aggregate, BoundAggregate
+from sitr.questions.aggregate.functions.over import windows_of
 from sitr.questions.aggregate.functions.spans import SPANS, Span, applied
 from sitr.questions.aggregate.nodes import After
 from sitr.questions.aggregate.view import View, Visible
@@ -101,6 +102,7 @@ class AnswerColumns:
         checked = None if having is None else self._checked(having[1], hidden, "HAVING")
         if checked is not None:
             truths("HAVING", (checked,))
+            self._refuse_windows(checked)
         ordered = tuple(
             BoundOrder(self._checked(by, hidden, "ORDER BY"), order.descending, order.nulls_first)
             for (_, by), order in zip(orders, after.order, strict=True)
@@ -114,6 +116,15 @@ class AnswerColumns:
         )
         found = BoundAfter(checked, ordered, after.limit, after.offset, hidden, bool(used & measured))
         return resolved, found
+
+    def _refuse_windows(self, having: Typed) -> None:
+        """HAVING chooses the rows that windows see."""
+        windowed = [name for name, column in self.columns if windows_of(column)]
+        if found := [name for name in _names(having) if name in windowed]:
+            raise QuestionError(
+                given=f"HAVING cannot use {found[0]}, which follows from all rows that HAVING leaves.",
+                do="Sort by it with ORDER BY, and cut with LIMIT.",
+            )
 
     def _checked(self, of: Expression, hidden: Sequence[tuple[str, BoundAggregate]], part: str) -> Typed:
         keys = [(name, Typed(Column(name, key.kind), key.kind, (), keys=key.keys)) for name, key in self.keys]

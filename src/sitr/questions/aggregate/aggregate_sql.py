@@ -13,11 +13,12 @@ from sitr.questions.aggregate.functions.combined import Combined
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.function import Aggregate, Arguments
 from sitr.questions.aggregate.functions.operators import Filtered, IntervalEnd
+from sitr.questions.aggregate.functions.over import RANKS, TOTALS, Over
 from sitr.questions.aggregate.functions.quantile import Median, Quantile
 from sitr.questions.aggregate.functions.registry import function_of
 from sitr.questions.aggregate.places import copied
 from sitr.questions.aggregate.reader import AGGREGATE, expression
-from sitr.questions.aggregate.refusals import forbidden
+from sitr.questions.aggregate.refusals import forbidden, refuse_other_parts
 
 
 def holds_aggregate(item: exp.Expr) -> bool:
@@ -29,18 +30,20 @@ def aggregate_of(item: exp.Expr) -> Aggregate:
     """The aggregate of an expression: a call, a call with FILTER, or arithmetic over several."""
     if isinstance(item, exp.Paren):
         return aggregate_of(item.this)
+    if isinstance(item, exp.Window):
+        return _window(item)
     if isinstance(item, exp.Filter) and isinstance(item.expression, exp.Where):
         return Filtered(aggregate_of(item.this), expression(item.expression.this))
     if _is_aggregate(item):
         return _called(item)
-    if not isinstance(item, exp.Star | exp.Window) and holds_aggregate(item):
+    if not isinstance(item, exp.Star) and holds_aggregate(item):
         return Combined(over_aggregates(item))
     raise forbidden(item)
 
 
 def over_aggregates(item: exp.Expr) -> Expression:
     """An expression whose aggregates are read as such, and everything around them as on rows."""
-    if _is_aggregate(item) or isinstance(item, exp.Filter):
+    if _is_aggregate(item) or isinstance(item, exp.Filter | exp.Window):
         return Aggregated(aggregate_of(item))
     whole = copied(item)
     for part in list(_outermost(whole)):
@@ -52,13 +55,41 @@ def over_aggregates(item: exp.Expr) -> Expression:
 
 def _outermost(item: exp.Expr) -> Iterator[exp.Expr]:
     """The aggregates that are in no other one."""
-    if _is_aggregate(item) or isinstance(item, exp.Filter):
+    if _is_aggregate(item) or isinstance(item, exp.Filter | exp.Window):
         yield item
-    elif isinstance(item, exp.Window):
-        raise forbidden(item)
     else:
         for part in item.iter_expressions():
             yield from _outermost(part)
+
+
+def _window(item: exp.Window) -> Over:
+    """A total over released rows, or a rank of them; windows over the rows of people are refused."""
+    refuse_other_parts(item, "this", "partition_by", "order", "over")
+    call, order = item.this, item.args.get("order")
+    within = tuple(map(expression, item.args.get("partition_by") or ()))
+    name = _function(call)
+    if name in TOTALS and order is None and _only(call, "this") and holds_aggregate(call.this):
+        return Over(name, aggregate_of(call.this), within)
+    if name in RANKS and order is not None and len(order.expressions) == 1 and not call.args.get("expressions"):
+        (by,) = order.expressions
+        refuse_other_parts(by, "this", "desc", "nulls_first")
+        if holds_aggregate(by.this):
+            return Over(name, aggregate_of(by.this), within, bool(by.args.get("desc")))
+    raise forbidden(item)
+
+
+def name_windows(select: exp.Select) -> None:
+    """RANK() OVER (PARTITION BY k ORDER BY n) is about the selected columns k and n."""
+    columns = {item.alias.lower(): item.this for item in select.expressions if isinstance(item, exp.Alias)}
+    for window in [each for each in select.find_all(exp.Window) if each.parent_select is select]:
+        order = window.args.get("order")
+        ordered = [each.this for each in order.expressions] if order is not None else []
+        for name in [*ordered, *(window.args.get("partition_by") or ()), window.this.this]:
+            of = columns.get(name.name.lower()) if isinstance(name, exp.Column) and not name.table else None
+            if of is not None and of.find(exp.Window) is None:
+                found = copied(of)
+                found.meta.clear()
+                name.replace(found)
 
 
 def _is_aggregate(item: exp.Expr) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from sqlglot import exp
@@ -10,26 +10,41 @@ from sqlglot import exp
 from sitr.dataset.schema import Table
 from sitr.errors import SitrError
 from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
-from sitr.questions.aggregate.bind import BoundedQuery, bound, grouped
+from sitr.questions.aggregate.bind import BoundedQuery, bound, grouped, selected
 from sitr.questions.aggregate.equivalent import equivalent
+from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.from_clause import read_rows
+from sitr.questions.aggregate.listing import listing_keys
 from sitr.questions.aggregate.nodes import NamedKey
 from sitr.questions.aggregate.obstacles import explained, obstacles
 from sitr.questions.aggregate.places import place
 from sitr.questions.aggregate.reader import expression
 from sitr.questions.aggregate.relations import Catalog, view_of
+from sitr.questions.aggregate.sources import Source
 from sitr.questions.aggregate.sql import parse, single_select
 from sitr.questions.aggregate.view import View
 
+Beyond = Callable[[BoundedQuery | None], Sequence[SitrError]]
+"""Other obstacles than those of the text: of the price and the budget, for the question that can be asked instead."""
 
-def asked(sql: str, table: Table, *, catalog: Catalog | None = None) -> BoundedQuery:
-    """The question, bounded. Without a mistake, the places of its parts are never looked for."""
+
+def asked(sql: str, table: Table, *, catalog: Catalog | None = None, beyond: Beyond = lambda _: ()) -> BoundedQuery:
+    """The question, bounded. Without a mistake, the places of its parts are never looked for.
+
+    If there is one, all obstacles are shown at once, those that are `beyond` the text included.
+    """
     known = catalog or Catalog(table)
     try:
         return bound(parse(sql), table, catalog=known)
     except SitrError as error:
         first = error if error.excerpt is not None else pointed(error, sql, known)
-        raise first.among(_others(first, sql, known), instead=equivalent(sql, known)) from None
+        instead = equivalent(sql, known)
+        target = None if instead is None else bound(parse(instead), table, catalog=known)
+        more = beyond(target)
+        listed = None if target is None or target.known or not more else listing_keys(target, known)
+        if listed is not None and len(beyond(bound(parse(listed), table, catalog=known))) < len(more):
+            instead = listed  # at this price, keys must be public
+        raise first.among([*_others(first, sql, known), *more], instead=instead) from None
 
 
 def pointed(error: SitrError, sql: str, catalog: Catalog) -> SitrError:
@@ -62,7 +77,7 @@ def _culprit(tree: exp.Select, catalog: Catalog, error: SitrError) -> tuple[exp.
             return table, None
     for select in reversed(list(tree.find_all(exp.Select))):
         try:
-            view = view_of(read_rows(select)[0], catalog)
+            view = _kept(*read_rows(select), catalog)
         except SitrError as wrong:
             if wrong.message == error.message and select.args.get("from_") is not None:
                 joins = select.args.get("joins")
@@ -72,6 +87,15 @@ def _culprit(tree: exp.Select, catalog: Catalog, error: SitrError) -> tuple[exp.
             if _fails(error, check):
                 return part, view
     return None, None
+
+
+def _kept(source: Source, where: Expression | None, catalog: Catalog) -> View:
+    """The rows that WHERE keeps, whose bounds may follow from it; all of them if there is a mistake in it."""
+    view = view_of(source, catalog)
+    try:
+        return selected(view, where)
+    except SitrError:
+        return view
 
 
 def _fails(error: SitrError, check: Callable[[], object]) -> bool:

@@ -22,6 +22,7 @@ from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.expressions.typed import MOST_KEYS, TEMPORAL, Typed, column_typed
 from sitr.questions.aggregate.functions.function import BoundAggregate
 from sitr.questions.aggregate.functions.operators import IntervalEnd
+from sitr.questions.aggregate.functions.over import check_windows
 from sitr.questions.aggregate.functions.registry import written
 from sitr.questions.aggregate.nodes import After, Named, NamedKey, Query
 from sitr.questions.aggregate.quantity import Quantity, family
@@ -212,6 +213,7 @@ def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> Boun
     if not query.aggregates:
         _refuse_public_keys(keys)
     columns = tuple(named.aggregate.bound(view) for named in query.aggregates)
+    check_windows(columns, [key.of.expression for key in keys])
     pairs = [pair for one, column in zip(query.aggregates, columns, strict=True) for pair in _columns(one.name, column)]
     _refuse_twins([key.name for key in keys], pairs)
     named = tuple(Named(one.name, column.aggregate) for one, column in zip(query.aggregates, columns, strict=True))

@@ -17,9 +17,11 @@ from sqlglot.dialects.duckdb import DuckDB
 from sitr.dataset.schema import GROUPABLE
 from sitr.errors import DescriptionError, SitrError, UnknownName, nearest
 from sitr.neighbors.unit import Person
-from sitr.questions.aggregate.aggregate_sql import holds_aggregate
+from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
 from sitr.questions.aggregate.bind import bound
+from sitr.questions.aggregate.date_formats import part_of_format
 from sitr.questions.aggregate.functions.registry import function_of
+from sitr.questions.aggregate.instead import dashed
 from sitr.questions.aggregate.relations import Catalog
 from sitr.questions.aggregate.sql import PARTS, parse, single_select
 
@@ -44,6 +46,7 @@ def equivalent(sql: str, catalog: Catalog) -> str | None:
     """
     try:
         tree = single_select(sql)
+        _keep_formats(tree)
         for _ in range(_TRIES):
             text = _text(tree)
             error = _refused(text, catalog)
@@ -54,6 +57,31 @@ def equivalent(sql: str, catalog: Catalog) -> str | None:
     except Exception:  # noqa: BLE001 (odd texts break the parser in many ways, and this is only a proposal)
         return None
     return None
+
+
+def _keep_formats(tree: exp.Select) -> None:
+    """TO_CHAR with its format, which the parser would leave out; without one that is known, the month as a date."""
+    for call in [*tree.find_all(exp.ToChar), *tree.find_all(exp.TimeToStr)]:
+        of, pattern = call.this, call.args.get("format")
+        if not isinstance(of, exp.Column):
+            of, pattern = pattern, of
+        if not isinstance(of, exp.Column) or not isinstance(pattern, exp.Literal):
+            continue
+        if (part := part_of_format(pattern.name)) is None:
+            call.replace(exp.Anonymous(this="TO_CHAR", expressions=[of.copy(), pattern.copy()]))
+        else:
+            unit = exp.Literal.string(part)
+            call.replace(exp.Anonymous(this="DATE_TRUNC", expressions=[unit, of.copy()]))
+
+
+def _dashes(tree: exp.Select, _: SitrError, catalog: Catalog) -> bool:
+    """hours-per-week is a name, and no difference, if there is such a column."""
+    columns = {column.name.lower(): column.name for column in catalog.table.columns}
+    found = [(each, dashed(each)) for each in tree.find_all(exp.Sub)]
+    named = [(each, columns[name.lower()]) for each, name in found if name is not None and name.lower() in columns]
+    for each, name in named:
+        each.replace(exp.column(exp.to_identifier(name, quoted=True)))
+    return bool(named)
 
 
 def _text(tree: exp.Select) -> str:
@@ -87,9 +115,11 @@ def _other_parts(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
 
 def _windows(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
     """An aggregate OVER (PARTITION BY k) is the aggregate by k; a rank becomes a count."""
-    windows = [each for each in tree.find_all(exp.Window) if each.parent_select is tree]
+    windows = [each for each in tree.find_all(exp.Window) if each.parent_select is tree and not _over_answers(each)]
     if not windows:
         return False
+    if _without_running(tree, windows):
+        return True
     keys = {key.sql(): key for window in windows for key in window.args.get("partition_by") or []}
     for window in windows:
         called, whole = window.this, window.parent
@@ -110,6 +140,76 @@ def _windows(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
         tree.set("group", exp.Group(expressions=[key.copy() for key in keys.values()]))
     tree.set("order", None)
     return True
+
+
+def _over_answers(window: exp.Window) -> bool:
+    """Whether a window sees released rows only, and can be asked."""
+    try:
+        aggregate_of(window)
+    except SitrError:
+        return False
+    return True
+
+
+def _without_running(tree: exp.Select, windows: list[exp.Window]) -> bool:
+    """Running totals and differences to other rows can be computed from an answer, so their columns are left out."""
+    ordered = [each for each in windows if each.args.get("order") and holds_aggregate(each.this)]
+    running = [item for item in tree.expressions if any(each in ordered for each in item.find_all(exp.Window))]
+    kept = [item for item in tree.expressions if not any(item is each for each in running)]
+    if not running or not tree.args.get("group"):
+        return False
+    if not any(holds_aggregate(item) for item in kept):
+        kept.append(exp.alias_(_count(), "n"))
+    tree.set("expressions", kept)
+    return True
+
+
+def _first_rows(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
+    """QUALIFY ROW_NUMBER() OVER (ORDER BY n DESC) <= 3 is ORDER BY n DESC LIMIT 3."""
+    qualify = tree.args.get("qualify")
+    compared = qualify.this if qualify is not None else None
+    if not isinstance(compared, exp.LTE | exp.LT | exp.EQ) or not isinstance(compared.this, exp.Window):
+        return False
+    window, number = compared.this, compared.expression
+    ranked = isinstance(window.this, exp.RowNumber | exp.Rank | exp.DenseRank) and window.args.get("order")
+    whole = isinstance(number, exp.Literal) and number.name.isdecimal()
+    if not ranked or not whole or window.args.get("partition_by"):
+        return False
+    many = int(number.name) - isinstance(compared, exp.LT)
+    tree.set("qualify", None)
+    tree.set("order", window.args["order"].copy())
+    tree.set("limit", exp.Limit(expression=exp.Literal.number(many)))
+    return True
+
+
+def _share_of_total(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
+    """COUNT(*) / (SELECT COUNT(*) FROM t) is COUNT(*) / SUM(COUNT(*)) OVER (), if the rows are the same."""
+    changed = False
+    for query in [each for item in tree.expressions for each in item.find_all(exp.Subquery)]:
+        inner = query.this
+        same = isinstance(inner, exp.Select) and inner.args.get("from_") == tree.args.get("from_")
+        plain = same and not any(inner.args.get(part) for part in ("group", "joins", "having", "limit"))
+        if plain and len(inner.expressions) == 1 and inner.args.get("where") == tree.args.get("where"):
+            of = inner.expressions[0].unalias()
+            query.replace(exp.Window(this=exp.Sum(this=of.copy())))
+            changed = True
+    return changed and bool(tree.args.get("group"))
+
+
+def _single_numbers(tree: exp.Select, _: SitrError, catalog: Catalog) -> bool:
+    """A number that a sub-query computes from all rows must be asked for first: then it is written out."""
+    where = tree.args.get("where")
+    found = list(where.find_all(exp.Subquery)) if where is not None else []
+    changed = False
+    for each in found:
+        inner = each.this
+        alone = isinstance(inner, exp.Select) and not isinstance(each.parent, exp.In | exp.From)
+        if alone and _refused(_text(inner), catalog) is None:
+            number = exp.Literal.number(0)
+            number.add_comments([f"replace 0 by the answer to {_text(inner)}"])
+            each.replace(number)
+            changed = True
+    return changed
 
 
 def _count() -> exp.Expr:
@@ -352,9 +452,13 @@ def _self_join(tree: exp.Select, _: SitrError, catalog: Catalog) -> bool:
 
 
 _WAYS: tuple[Way, ...] = (
+    _first_rows,
+    _share_of_total,
+    _single_numbers,
     _other_parts,
     _windows,
     _self_join,
+    _dashes,
     _names,
     _union,
     _pairs,

@@ -239,10 +239,12 @@ def _relative_error(noisy: NoisyTerm) -> Fraction:
 
 
 def refuse_unknown_keys(query: BoundedQuery, price: Promise) -> None:
-    if unknown := [key.name for key in query.keys if key.keys is None]:
+    if first := next((key for key in query.keys if key.keys is None), None):
+        unknown = [key.name for key in query.keys if key.keys is None]
         raise QuestionError(
             given=f"The keys of {', '.join(unknown)} are not public, so the price needs δ > 0, but it is "
             f"{write(price)}.",
-            do=f"Declare them with keys={{{unknown[0]!r}: […]}} (--keys {unknown[0]}=A,B), or set the budget and the "
-            "price in zcdp(ρ, δ) or approximate(ε, δ).",
+            do=f"Declare them with keys={{{unknown[0]!r}: […]}} (--keys {unknown[0]}=A,B), list them in the question "
+            f"with WHERE {first.of.text} IN (…), or set the budget and the price in zcdp(ρ, δ) or "
+            "approximate(ε, δ).",
         )

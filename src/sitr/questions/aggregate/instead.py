@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
 
 from sitr.errors import nearest
 from sitr.questions.aggregate.expressions.casts import TYPES
@@ -19,13 +22,15 @@ _ROW = "Use arithmetic, CASE, CAST, COALESCE, text functions such as LOWER, or d
 _CAST = f"Cast to one of {', '.join(TYPES)}."
 _LIKE = "Use LIKE, with % for any text and _ for any character."
 _PATTERN = "Write the pattern in quotes: REGEXP_MATCHES(x, '^a+$')."
+_MOST_SETS = 8
+"""The most groupings that are written out."""
 _AFTERWARDS = "Ask for each aggregate by itself and compute with the answer, which costs nothing."
 
 _PARTS = {
     "joins": _ONE_TABLE,
     "laterals": _ONE_TABLE,
     "with_": _ONE_TABLE,
-    "qualify": "Write the condition after HAVING.",
+    "qualify": "Sort with ORDER BY and cut with LIMIT, or write the condition after HAVING.",
     "on": "Leave it out: every group is shown once.",
     "alias": "Leave the second name out.",
     "db": "Write the name of the table alone; a name with a dot needs double quotes.",
@@ -38,7 +43,8 @@ _KINDS = {
     "Except": _ONE_TABLE,
     "Exists": _ONE_TABLE,
     "Star": "Say what to count or sum, such as COUNT(*) AS n.",
-    "Window": "Leave OVER out, and list keys in GROUP BY.",
+    "Window": "Over released rows, write SUM(COUNT(*)) OVER () or RANK() OVER (ORDER BY COUNT(*) DESC); over rows of "
+    "people, leave OVER out, and list keys in GROUP BY.",
     "Is": "Write IS NULL or IS NOT NULL.",
     "Placeholder": "Write the value itself.",
     "Parameter": "Write the value itself.",
@@ -57,8 +63,10 @@ def instead(item: object, *, part: str = "") -> str:
     """What to do about a construct that is refused.
 
     >>> instead(exp.maybe_parse("SELECT COUNT(*) OVER () FROM a").selects[0])
-    'Leave OVER out, and list keys in GROUP BY.'
+    'Over released rows, write SUM(COUNT(*)) OVER () or RANK() OVER (ORDER BY COUNT(*) DESC); over rows of people, ...'
     """
+    if isinstance(item, exp.Rollup | exp.Cube | exp.GroupingSets):
+        return _groupings(item)
     if part:
         return _PARTS.get(part, ALLOWED)
     match item:
@@ -69,6 +77,48 @@ def instead(item: object, *, part: str = "") -> str:
         case exp.Func() if not isinstance(item, exp.Connector) and type(item).__name__ not in _KINDS:
             return _function(item)
     return _KINDS.get(type(item).__name__, ALLOWED)
+
+
+def _groupings(item: exp.Rollup | exp.Cube | exp.GroupingSets) -> str:
+    """The questions that ROLLUP, CUBE or GROUPING SETS puts together, to be asked as one batch."""
+    select = item.find_ancestor(exp.Select)
+    if select is None:
+        return ALLOWED
+    selects = []
+    for keys in sets_of(item)[:_MOST_SETS]:
+        one = select.copy()
+        listed = {key.sql() for key in keys}
+        kept = [each for each in one.expressions if each.unalias().sql() in listed or each.find(exp.AggFunc)]
+        one.set("expressions", kept)
+        one.set("group", exp.Group(expressions=[key.copy() for key in keys]) if keys else None)
+        selects.append(one.sql(dialect=DuckDB, comments=False))
+    return (
+        "Write the groupings into a file, and ask them together with --file (in Python: budget.batch): "
+        f"{'; '.join(selects)}; or ask for the finest groups alone: counts and sums of coarser ones are sums of its "
+        "rows, which cost nothing."
+    )
+
+
+def sets_of(item: exp.Rollup | exp.Cube | exp.GroupingSets) -> list[list[exp.Expr]]:
+    """The keys of each grouping, in order.
+
+    >>> query = exp.maybe_parse("SELECT 1 FROM t GROUP BY ROLLUP (a, b)")
+    >>> [[key.sql() for key in keys] for keys in sets_of(query.find(exp.Rollup))]
+    [['a', 'b'], ['a'], []]
+    """
+    parts = [_keys(each) for each in item.expressions]
+    if isinstance(item, exp.GroupingSets):
+        return parts
+    if isinstance(item, exp.Rollup):
+        return [[key for part in parts[:many] for key in part] for many in range(len(parts), -1, -1)]
+    chosen = [part for many in range(len(parts), -1, -1) for part in combinations(parts, many)]
+    return [[key for part in each for key in part] for each in chosen]
+
+
+def _keys(item: exp.Expr) -> list[exp.Expr]:
+    if isinstance(item, exp.Tuple):
+        return list(item.expressions)
+    return [item.this if isinstance(item, exp.Paren) else item]
 
 
 def _function(call: exp.Func) -> str:

@@ -8,14 +8,15 @@ refused as such, like a window function, is one beside those inside it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 from sqlglot import exp
 
 from sitr.errors import SitrError, UnknownName
 from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate, over_aggregates
-from sitr.questions.aggregate.bind import grouped
+from sitr.questions.aggregate.bind import grouped, selected
 from sitr.questions.aggregate.conditions_sql import chosen_rows
-from sitr.questions.aggregate.expressions.expression import Name
+from sitr.questions.aggregate.expressions.expression import Call, Name
 from sitr.questions.aggregate.from_clause import PARTS as SUB_QUERY
 from sitr.questions.aggregate.from_clause import read_rows
 from sitr.questions.aggregate.instead import dashed
@@ -108,9 +109,15 @@ def _viewed(select: exp.Select, catalog: Catalog) -> tuple[View | None, SitrErro
     wrong: SitrError | None = None
     for each in (select, bare):
         try:
-            return view_of(read_rows(each)[0], catalog), None  # type: ignore[arg-type]
+            source, where = read_rows(each)  # type: ignore[arg-type]
+            view = view_of(source, catalog)
         except SitrError as error:
             wrong = error
+        else:
+            for part in where.arguments if isinstance(where, Call) and where.function == "AND" else (where,):
+                with suppress(SitrError):
+                    view = selected(view, part)  # bounds may follow from it
+            return view, None
     return None, wrong
 
 

@@ -42,6 +42,7 @@ from sitr.errors import QuestionError
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.mechanism import Mechanism
 from sitr.questions.aggregate.bind import BoundedQuery, Cells
+from sitr.questions.aggregate.functions.over import windows_of
 from sitr.questions.aggregate.keys import selected
 from sitr.questions.aggregate.quantity import Distinct, Quantity, Rank
 from sitr.questions.aggregate.term import Term
@@ -72,6 +73,11 @@ def with_other(query: BoundedQuery) -> BoundedQuery:
         raise QuestionError(
             given=f"A column of the answer has the name {OTHER}, which marks the row for all other keys.",
             do="Name it with AS.",
+        )
+    if windowed := [name for name, column in query.shown if windows_of(column)]:
+        raise QuestionError(
+            given=f"The row for other keys cannot have {windowed[0]}, which follows from the rows of an answer.",
+            do="Compute it from the answer, which costs nothing.",
         )
     for term in query.shown_terms:
         if why := _not_additive(term, several=query.max_groups > 1):

@@ -17,7 +17,7 @@ from sitr.questions.aggregate.expressions.expression import PARTS, Aggregated, C
 from sitr.questions.aggregate.places import place
 from sitr.questions.aggregate.refusals import forbidden, refuse_other_parts
 from sitr.questions.aggregate.spelling import Value
-from sitr.questions.aggregate.synonyms import SYNONYMS
+from sitr.questions.aggregate.synonyms import DATE_FORMATS, SYNONYMS, written_date
 
 AGGREGATE = "sitr_aggregate"
 """Under this name, a placeholder notes the aggregate that was read already and stood in its place."""
@@ -321,6 +321,8 @@ def _anonymous(item: exp.Expr) -> Expression:
         return Call("CLAMP", tuple(map(expression, arguments)))
     if name == "DATE_PART" and len(arguments) == 2 and isinstance(arguments[0], exp.Literal):
         return Call("EXTRACT", (_word(arguments[0]), expression(arguments[1])))
+    if name in DATE_FORMATS:
+        return written_date(item, arguments, expression)
     raise forbidden(item)
 
 

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from sitr.dataset.schema import Key
 from sitr.namespace import Later
 from sitr.numbers import Number, upward
-from sitr.questions.aggregate.after import Released, plain
+from sitr.questions.aggregate import windows
+from sitr.questions.aggregate.after import BoundAfter, Released, plain
 from sitr.questions.aggregate.expressions.typed import calendar
 from sitr.questions.aggregate.functions.function import End, Estimate
+from sitr.questions.aggregate.functions.over import windows_of
 from sitr.questions.aggregate.keys import beside, selected
 from sitr.questions.aggregate.other import OTHER, Rest, RowKey, other_keys
 from sitr.questions.aggregate.plan import AggregatePlan, Shown
@@ -69,13 +71,38 @@ class Release:
         after, first = self.plan.query.after, self._others
         if after.idle:
             return tuple(range(len(self.keys)))
-        names = [key.name for key in self.plan.query.keys]
+        rows = self._plain_rows
+        for column in self.plan.columns:
+            if windows_of(column.aggregate):
+                found = windows.estimates(self, column, confidence=self._sure)
+                for place, row in enumerate(rows):
+                    row[column.name] = found[place].value if place in found else None
+        return (*after.places(rows), *range(first, len(self.keys)))
+
+    @property
+    def _plain_rows(self) -> list[dict[str, Released]]:
+        """All released rows, without the columns that have windows."""
+        first, names = self._others, [key.name for key in self.plan.query.keys]
         rows: list[dict[str, Released]] = [dict(zip(names, map(plain, key), strict=True)) for key in self.keys[:first]]
         for column in (*self.plan.columns, *self.plan.hidden):
-            every = column.values(self._granules(column, range(first)), confidence=self._sure)
+            if windows_of(column.aggregate):
+                continue
+            every = column.values(self.granules(column, range(first)), confidence=self._sure)
             for row, value in zip(rows, every, strict=True):
                 row[column.name] = value
-        return (*after.places(rows), *range(first, len(self.keys)))
+        return rows
+
+    @cached_property
+    def kept(self) -> tuple[int, ...]:
+        """The places of the rows that HAVING leaves: windows see these."""
+        having = self.plan.query.after.having
+        return tuple(range(self._others)) if having is None else BoundAfter(having).places(self._plain_rows)
+
+    @property
+    def chosen_by_noise(self) -> bool:
+        """Whether noisy numbers decided which rows HAVING leaves."""
+        after = self.plan.query.after
+        return after.having is not None and after.by_noise
 
     @cached_property
     def _others(self) -> int:
@@ -105,6 +132,9 @@ class Release:
         numbers, or with `simultaneous`, all intervals of all columns and of all cells that were measured hold together.
         """
         sure = self.plan.together(confidence, cells=len(self.keys), simultaneous=simultaneous)
+        if windows_of(column.aggregate):
+            found = windows.estimates(self, column, confidence=sure)
+            return [found[place] for place in self._places(rows)]
         return self._each(
             column, rows, lambda granules, draws: column.estimates(granules, confidence=sure, draws=draws)
         )
@@ -112,6 +142,8 @@ class Release:
     def values(self, column: Shown, rows: Sequence[int] | None = None) -> list[Fraction | None]:
         """The numbers of a column, in the order of the answer."""
         sure = self._sure
+        if windows_of(column.aggregate):
+            return [each.value for each in self.estimates(column, rows=rows)]
         return self._each(column, rows, lambda granules, draws: column.values(granules, confidence=sure, draws=draws))
 
     def _each(
@@ -119,10 +151,10 @@ class Release:
     ) -> list[Found]:
         """What is found for each row, from its integers and how many draws of the noise these have."""
         places, first = self._places(rows), self._others
-        shown = iter(found(self._granules(column, [at for at in places if at < first]), 1))
+        shown = iter(found(self.granules(column, [at for at in places if at < first]), 1))
         if first == len(self.keys):
             return list(shown)
-        rest = self._granules(column, [at for at in places if at >= first])
+        rest = self.granules(column, [at for at in places if at >= first])
         others = iter(found(rest, self.plan.other_draws))
         return [next(shown if at < first else others) for at in places]
 
@@ -146,7 +178,8 @@ class Release:
     def _places(self, rows: Sequence[int] | None) -> Sequence[int]:
         return self.places if rows is None else [self.places[row] for row in rows]
 
-    def _granules(self, column: Shown, cells: Sequence[int]) -> Iterator[list[int]]:
+    def granules(self, column: Shown, cells: Sequence[int]) -> Iterator[list[int]]:
+        """The noisy integers of a column in these cells."""
         places = [self.plan.query.terms.index(each.term) for each in column.measured]
         return ([self.measured[cell][place] for place in places] for cell in cells)
 

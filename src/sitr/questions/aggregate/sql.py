@@ -11,7 +11,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from sitr.dataset.literals import shown, writable
 from sitr.errors import ForbiddenConstruct, QuestionError, SitrError
 from sitr.questions.aggregate.after_sql import AFTER, after_part
-from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate, name_ends
+from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate, name_ends, name_windows
 from sitr.questions.aggregate.expressions.expression import Expression, spelled
 from sitr.questions.aggregate.from_clause import read_rows
 from sitr.questions.aggregate.instead import instead
@@ -70,6 +70,7 @@ def _read(select: exp.Select) -> Query:
     refuse_other_parts(select, *PARTS)
     _refuse_distinct_on(select.args.get("distinct"))
     name_ends(select)
+    name_windows(select)
     table, where = read_rows(select)
     keys = keys_of(select)
     return Query(

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
+from sitr.questions.aggregate.date_formats import formatted
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal
 from sitr.questions.aggregate.refusals import forbidden, refuse_other_parts
 
@@ -64,11 +65,44 @@ def _matches(function: str) -> Callable[[exp.Expr, Read], Expression]:
     return reader
 
 
+def _text_of_date(item: exp.Expr, read: Read) -> Expression:
+    """TO_CHAR(d, 'YYYY-MM') and STRFTIME(d, '%Y-%m'), in either order of the arguments."""
+    refuse_other_parts(item, "this", "format")
+    return written_date(item, [item.this, item.args.get("format")], read)
+
+
+def written_date(item: exp.Expr, parts: list[exp.Expr | None], read: Read) -> Expression:
+    """A date and a format, in either order, as text."""
+    formats = [part for part in parts if isinstance(part, exp.Literal) and part.is_string]
+    others = [part for part in parts if part is not None and not any(part is each for each in formats)]
+    if len(formats) != 1 or len(others) != 1:
+        raise forbidden(item)
+    return formatted(item, read(others[0]), formats[0].name)
+
+
+def _name_of_date(pattern: str) -> Callable[[exp.Expr, Read], Expression]:
+    def reader(item: exp.Expr, read: Read) -> Expression:
+        refuse_other_parts(item, "this")
+        if item.this is None:
+            raise forbidden(item)
+        return formatted(item, read(item.this), pattern)
+
+    return reader
+
+
+DATE_FORMATS = ("DATE_FORMAT", "FORMAT_DATE", "FORMAT_TIMESTAMP", "FORMAT_DATETIME", "TO_VARCHAR", "TO_CHAR")
+"""Functions of other databases that write a date in a format."""
+
+
 SYNONYMS: dict[type[exp.Expr], Callable[[exp.Expr, Read], Expression]] = {
     exp.Pi: _pi,
     exp.Date: _date,
     exp.TsOrDsToDate: _date,
     exp.WidthBucket: _bucket,
+    exp.TimeToStr: _text_of_date,
+    exp.ToChar: _text_of_date,
+    exp.Dayname: _name_of_date("%A"),
+    exp.Monthname: _name_of_date("%B"),
     exp.Replace: _replaced,
     exp.RegexpLike: _matches("REGEXP_MATCHES"),
     exp.RegexpFullMatch: _matches("REGEXP_FULL_MATCH"),

@@ -37,7 +37,7 @@ comes or goes in both, a join costs its price once, and all questions together c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -50,6 +50,7 @@ from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Ex
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.expressions.rules import truths
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, column_typed, literal_typed
+from sitr.questions.aggregate.narrowing import Known, known, narrowed
 
 DEEPEST = 16
 """The deepest nesting of an expression: its text can be read back, by Sitr and by every backend."""
@@ -233,7 +234,7 @@ class View:
     def typed(self, expression: Expression) -> Typed:
         """The expression with its type, after all checks; nothing in it can fail on a row."""
         _refuse_deep(expression)
-        return self._checked(self._typed(expression))
+        return self._checked(self._typed(expression, known(self.where)))
 
     def called(self, function: str, *parts: Typed) -> Typed:
         """A call, after the same checks, of parts whose columns are known already.
@@ -259,7 +260,14 @@ class View:
         truths("WHERE", (found,))
         return found
 
-    def _typed(self, expression: Expression) -> Typed:
+    def _typed(self, expression: Expression, facts: Mapping[Expression, Known]) -> Typed:
+        found = self._plainly(expression, facts)
+        return found if found.column is not None and self._identifies(found.column) else narrowed(found, facts)
+
+    def _identifies(self, column: Column) -> bool:
+        return isinstance(self.unit, Person) and column.name == self.unit.column
+
+    def _plainly(self, expression: Expression, facts: Mapping[Expression, Known]) -> Typed:
         match expression:
             case Name():
                 return self.column(expression)
@@ -274,7 +282,7 @@ class View:
                 rule = ROW_FUNCTIONS.get(function)
                 if rule is None:
                     raise unknown_name(function, ROW_FUNCTIONS, lacks="There is no function")
-                return _applied(function, [self._typed(part) for part in arguments])
+                return _applied(function, [self._typed(part, facts) for part in arguments])
 
 
 def _refuse_deep(expression: Expression) -> None:

@@ -1,13 +1,13 @@
 """The plan of a question with two stages, choose caps and then answer: the price of each is fixed in advance.
 
-The first stage measures the histograms of a suggestion for `SHARE` of the price. Caps follow from them alone. The
+The first stage measures the histograms of a suggestion for `SHARE` of ε or ρ and no δ. Caps follow from them alone. The
 second stage is the aggregate question with these caps, and its noise is fitted to the rest of the price, whichever caps
-they are. So the price of each stage is a parameter that no answer can change, and pure ε and ρ add up even if the
-second mechanism depends on the answer of the first.      [DR14, Thm 3.16; BS16, Lemma 2.3]
+they are. So the price of each stage is a parameter that no answer can change, and pure ε, ρ, (ε, δ) and (ρ, δ) add up
+even if the second mechanism depends on the answer of the first.      [DR14, Thm 3.16; BS16, Lemma 2.3 and Sec. 8]
 
 Exact losses are another matter: that of the second stage differs a little between caps, and curves that are chosen
-after an answer must not be added. So a plan with chosen caps claims the sum of its two prices and nothing more. For an
-approximate price this would add up ε and δ, which is far more than Gaussian noise needs: such prices are refused.
+after an answer must not be added. So a plan with chosen caps claims the sum of its two prices and nothing more. With
+caps of your own, the answer would have all of the price and not 90% of its ε or ρ: this is what the choice costs.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sitr.errors import InvalidPromise, QuestionError
+from sitr.errors import InvalidPromise
+from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Additive, Kept
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
-from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.loss import Loss
 from sitr.mechanisms.mechanism import bounding
 from sitr.plans.noise import affordable
@@ -61,7 +61,7 @@ class AutoPlan(AggregatePlan):
         return _sum(self.choosing.price, self.rest)
 
     def loss(self) -> Loss | None:
-        """The largest loss of a pure promise; None for ρ, because the second mechanism is not known in advance."""
+        """The largest loss of a pure promise; None for others, because the second mechanism is not known in advance."""
         found = self.promise()
         return bounding(found) if isinstance(found, PureDP) else None
 
@@ -83,18 +83,25 @@ def planned(query: BoundedQuery, choosing: SuggestionPlan, rest: Additive, price
     return AutoPlan((*answering.measurements, *choosing.measurements), price, text, query, choosing, rest)
 
 
-def stages(price: Promise) -> tuple[Additive, Additive, Additive]:
-    """What is charged, what the choice of caps may cost, and what is left for the answer."""
+def stages(price: Promise, *, known: bool) -> tuple[Additive, Additive, Additive]:
+    """What is charged, what the choice of caps may cost, and what is left for the answer: all of δ.
+
+    Where all keys are known, noise uses no δ of zcdp(ρ, δ).
+
+    >>> stages(ApproximateDP(1.0, 1e-6), known=True)[1:]
+    (ApproximateDP(epsilon=0.1, delta=0.0), ApproximateDP(epsilon=0.9, delta=1e-06))
+    """
     paid = affordable(price)
-    if isinstance(paid, ApproximateZeroConcentratedDP):  # noise uses no δ
+    if known and isinstance(paid, ApproximateZeroConcentratedDP):
         paid = ApproximateZeroConcentratedDP(paid.rho, 0.0)
-    elif not isinstance(paid, PureDP | ZeroConcentratedDP):
-        raise QuestionError(
-            wanted='a price of pure(ε) or zcdp(ρ) for caps="auto"',
-            given=repr(price),
-            do="Pay with one of these, or ask for a suggestion first, and then with its caps.",
-        )
-    return paid, paid.share(SHARE), paid.share(1 - SHARE)
+    first, rest = paid.share(SHARE), paid.share(1 - SHARE)
+    match paid, first, rest:
+        case ApproximateDP(), ApproximateDP(), ApproximateDP():
+            return paid, ApproximateDP(first.epsilon, 0.0), ApproximateDP(rest.epsilon, paid.delta)
+        case ApproximateZeroConcentratedDP(), ApproximateZeroConcentratedDP(), ApproximateZeroConcentratedDP():
+            used = ApproximateZeroConcentratedDP
+            return paid, used(first.rho, 0.0), used(rest.rho, paid.delta)
+    return paid, first, rest
 
 
 def _sum(first: Kept, second: Kept) -> Kept:

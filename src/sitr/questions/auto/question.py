@@ -10,11 +10,11 @@ from sitr.flavors.promise import Promise
 from sitr.neighbors.unit import Person
 from sitr.noise.coins import Coins
 from sitr.questions.aggregate.bind import BoundedQuery, Cells
+from sitr.questions.aggregate.fit import refuse_unknown_keys
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.other import RowKey
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.release import Release
-from sitr.questions.aggregate.view import protected
 from sitr.questions.auto.caps import Caps, choose, possible
 from sitr.questions.auto.plan import AutoPlan, planned, stages
 from sitr.questions.suggest.question import SuggestionPlan, SuggestionQuestion, SuggestionRelease
@@ -36,7 +36,9 @@ class AutoQuestion(AggregateQuestion):
     def plan(self, price: Promise, /) -> AutoPlan:
         """Both stages. The largest caps need the most noise: if they cannot be answered, nothing is charged."""
         check(self.query)
-        paid, first, rest = stages(price)
+        if getattr(price, "delta", 0) == 0:
+            refuse_unknown_keys(self.query, price)
+        paid, first, rest = stages(price, known=self.query.known)
         spreads = self.spreads
         choosing: SuggestionPlan = SuggestionQuestion(self.query, spreads, rest).plan(first)
         planned(possible(spreads)[-1].on(self.query), choosing, rest, paid, self.text())
@@ -58,16 +60,6 @@ def check(query: BoundedQuery) -> None:
     if not isinstance(query.unit, Person):
         raise QuestionError(
             given='Each row is a unit here, so there are no caps that caps="auto" could choose.', do="Leave it out."
-        )
-    if unknown := [key.name for key in query.keys if key.keys is None]:
-        raise QuestionError(
-            given=f'The keys of {", ".join(unknown)} are not public, and caps="auto" needs public keys.',
-            do=f"Declare them with keys={{{unknown[0]!r}: […]}}, or ask for a suggestion first.",
-        )
-    if len(protected(query.view)) > 1:
-        raise QuestionError(
-            given='The question joins several protected tables, and caps="auto" is for one.',
-            do="Ask for a suggestion first, and then with its caps.",
         )
     if not query.shown_terms:
         raise QuestionError(given='The question measures nothing that caps="auto" could bound.', do="Leave it out.")

@@ -76,7 +76,8 @@ class Found:
     @property
     def cells(self) -> list[Band]:
         """The cells that are not empty, as far as the noise lets us know."""
-        return [cell for cell in self.every if cell.people > self.least]
+        least = self.least
+        return [cell for cell in self.every if cell.people > least]
 
     @property
     def least(self) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from sitr.dataset.schema import NUMERIC, Kind
+from sitr.dataset.schema import NUMERIC, Key, Kind
 from sitr.errors import QuestionError
 from sitr.questions.aggregate.expressions.ranges import Range, whole
-from sitr.questions.aggregate.expressions.rules import Rule, range_of
+from sitr.questions.aggregate.expressions.rules import Rule, listed, range_of
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed
 
 TYPES = {
@@ -48,9 +48,16 @@ def cast(function: str, parts: tuple[Typed, ...]) -> Typed:
     found = _range(part, kind)
     same = part.kind is kind
     keys = part.keys if same else (False, True, None) if kind is Kind.BOOLEAN else None
+    if kind is Kind.TEXT and not same and part.possible is not None:
+        keys = listed(None if key is None else _text(key) for key in part.possible)
     step = Fraction(1) if kind is Kind.INTEGER else part.step if kind is Kind.REAL else None
     nullable = part.nullable or not (same or (part.kind in NUMERIC and kind is Kind.REAL))
     return Typed(function, kind, parts, found.low, found.high, step, nullable, keys)
+
+
+def _text(key: Key) -> str:
+    """A whole number, a truth value or a date as all engines write it."""
+    return str(key).lower() if isinstance(key, bool) else str(key)
 
 
 def _range(part: Typed, kind: Kind) -> Range:

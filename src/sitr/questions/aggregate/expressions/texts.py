@@ -8,7 +8,7 @@ from fractions import Fraction
 from sitr.dataset.schema import Key, Kind
 from sitr.errors import QuestionError
 from sitr.questions.aggregate.expressions.rules import Rule, any_nullable, listed, texts, whole_literal, wrong_count
-from sitr.questions.aggregate.expressions.typed import Typed
+from sitr.questions.aggregate.expressions.typed import MOST_KEYS, Typed
 
 
 def _mapped(keys: tuple[Key, ...] | None, function: Callable[[str], str]) -> tuple[Key, ...] | None:
@@ -71,7 +71,16 @@ def length(function: str, parts: tuple[Typed, ...]) -> Typed:
 def together(function: str, parts: tuple[Typed, ...]) -> Typed:
     """Texts one after the other; NULL if one of them is NULL."""
     texts(function, parts)
-    return Typed(function, Kind.TEXT, parts, nullable=any_nullable(parts))
+    return Typed(function, Kind.TEXT, parts, nullable=any_nullable(parts), keys=_pairs(*parts))
+
+
+def _pairs(one: Typed, other: Typed) -> tuple[Key, ...] | None:
+    """All texts that two texts can make together, if they are public and not too many."""
+    first, second = one.keys, other.keys
+    if first is None or second is None or len(first) * len(second) > MOST_KEYS:
+        return None
+    pairs = ((None if a is None or b is None else f"{a}{b}") for a in first for b in second)
+    return listed(pairs)
 
 
 def replaced(function: str, parts: tuple[Typed, ...]) -> Typed:

@@ -101,16 +101,24 @@ class Typed:
 
 
 def column_typed(column: Column) -> Typed:
-    """A column as the description has it.
+    """A column as the description has it. Public keys that are whole numbers also bound what is summed.
 
     >>> column_typed(Column("ward", Kind.TEXT, keys=("a", None))).keys
     ('a', None)
+    >>> column_typed(Column("floor", Kind.INTEGER, keys=(3, 1, None))).high
+    Fraction(3, 1)
     """
-    low, high = column.quantised.ends if column.quantised is not None else (None, None)
+    low, high = column.quantised.ends if column.quantised is not None else _outermost(column)
     step = column.quantised.granularity if column.quantised is not None else None
     if column.kind is Kind.INTEGER and step is None:
         step = Fraction(1)
     return Typed(column, column.kind, (), low, high, step, keys=column.keys)
+
+
+def _outermost(column: Column) -> tuple[Fraction | None, Fraction | None]:
+    """The least and the greatest public key, if keys are whole numbers and there are several."""
+    numbers = [key for key in column.keys or () if type(key) is int] if column.kind is Kind.INTEGER else []
+    return (Fraction(min(numbers)), Fraction(max(numbers))) if len(set(numbers)) > 1 else (None, None)
 
 
 def literal_typed(value: Value | None) -> Typed:

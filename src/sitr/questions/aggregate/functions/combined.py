@@ -8,7 +8,7 @@ computed with intervals, where each different part takes an equal share of the p
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, TypeAlias, cast
@@ -41,6 +41,7 @@ from sitr.questions.aggregate.functions.function import (
 from sitr.questions.aggregate.functions.joint import Joint
 from sitr.questions.aggregate.functions.linear import Linear, Quotient
 from sitr.questions.aggregate.functions.operators import Operators
+from sitr.questions.aggregate.functions.over import OverRows
 from sitr.questions.aggregate.functions.ranges import possible_quotient
 from sitr.questions.aggregate.functions.spans import MIND_NULL, SPANS, Span, applied
 from sitr.questions.aggregate.quantity import Quantity
@@ -77,10 +78,20 @@ class Combined(Operators):
         typed = _checked(self.of, parts, view)
         resolved = _resolved(self.of, {each: Aggregated(part.aggregate) for each, part in parts.items()})
         terms = tuple(dict.fromkeys(term for part in parts.values() for term in part.terms))
+        if any(isinstance(part.formula, OverRows) for part in parts.values()):
+            whole = typed.kind is Kind.INTEGER
+            return BoundAggregate(Combined(resolved), terms, _over_rows(parts.values()), whole, typed.step)
         formula = _simplified(self.of, parts, terms)
         if isinstance(formula, Placed):
             formula = Applied("COALESCE", (formula,))
         return BoundAggregate(Combined(resolved), terms, formula, typed.kind is Kind.INTEGER, typed.step)
+
+
+def _over_rows(parts: Iterable[BoundAggregate]) -> OverRows:
+    """The formula of an expression with windows, which sees all released rows."""
+    windows = [pair for part in parts if isinstance(part.formula, OverRows) for pair in part.formula.windows]
+    plain = [(Aggregated(part.aggregate), part) for part in parts if not isinstance(part.formula, OverRows)]
+    return OverRows(tuple(windows), tuple(plain))
 
 
 def _refuse_others(parts: dict[Aggregated, BoundAggregate]) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from sitr.errors import QuestionError
+from sitr.namespace import Later
 from sitr.questions.aggregate.expressions.expression import Aggregated, Expression, spelled
 from sitr.questions.aggregate.expressions.typed import Typed
-from sitr.questions.aggregate.frame import Expr
+from sitr.questions.aggregate.frame import Expr, Operand, operand
 from sitr.questions.aggregate.functions.function import (
     Aggregate,
     AnyFormula,
@@ -23,6 +24,12 @@ from sitr.questions.aggregate.functions.function import (
 from sitr.questions.aggregate.functions.joint import Joint
 from sitr.questions.aggregate.quantity import Quantity
 from sitr.questions.aggregate.view import View
+
+if TYPE_CHECKING:
+    from sitr.questions.aggregate.functions import over
+    from sitr.questions.aggregate.functions.over import Over
+else:  # it is one of these itself
+    over = Later("sitr.questions.aggregate.functions.over")
 
 
 class Operators:
@@ -41,6 +48,14 @@ class Operators:
     def filter(self, condition: Expr) -> Filtered:
         """Only of rows for which this condition is true, as with FILTER (WHERE …) in SQL."""
         return Filtered(self, condition.expression)  # type: ignore[arg-type]
+
+    def over(self, *keys: Operand) -> Over:
+        """Its total over all released rows, or over those with the same values of these keys, as SUM(…) OVER in SQL."""
+        return over.Over("SUM", self, tuple(map(operand, keys)))  # type: ignore[arg-type]
+
+    def rank(self, *keys: Operand, descending: bool = False) -> Over:
+        """The rank of each released row by it, among all rows or those with the same values of these keys."""
+        return over.Over("RANK", self, tuple(map(operand, keys)), descending)  # type: ignore[arg-type]
 
     def interval_low(self) -> IntervalEnd:
         """The lower end of its 95% interval, as DP_INTERVAL_LOW in SQL."""

@@ -1,0 +1,103 @@
+"""No value of a Parquet file that changed after it was protected can make a question fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import sitr
+from sitr.backends.duckdb import open_source
+from sitr.backends.engine import kind_of
+from sitr.backends.sources import ParquetFile
+from sitr.backends.total import has_odd_times, total
+from sitr.errors import SourceError
+
+FAR = 2**63 - 9
+BAD_TEXT = pa.array([b"A", b"\xff\xfe", None, b"caf\xc3\xa9"], pa.binary()).view(pa.string())
+"""Written by Arrow as it is."""
+
+
+def _times(type: pa.DataType, *values: int) -> pa.Array:
+    whole = pa.int32() if pa.types.is_time32(type) else pa.int64()
+    return pa.array(values, whole).view(type)
+
+
+HOSTILE: dict[str, pa.Array] = {
+    "text": BAD_TEXT,
+    "dictionary": pa.DictionaryArray.from_arrays(
+        pa.array([0, 1, None, 0]), pa.array([b"A", b"\xff"], pa.binary()).view(pa.string())
+    ),
+    "milliseconds": _times(pa.timestamp("ms"), 0, FAR, -FAR, 1),
+    "zoned milliseconds": _times(pa.timestamp("ms", "UTC"), 0, FAR, -FAR, 1),
+    "microseconds": _times(pa.timestamp("us"), 0, FAR, -FAR, 1),
+    "nanoseconds": _times(pa.timestamp("ns"), 0, FAR, -FAR, 1),
+    "hours": _times(pa.time64("us"), 0, FAR, -FAR, 1),
+    "short hours": _times(pa.time32("ms"), 0, 2**31 - 1, -5, 1),
+    "days": pa.array([0, 2**31 - 1, -(2**31), 1], pa.int32()).view(pa.date32()),
+    "list of text": pa.ListArray.from_arrays([0, 1, 2, 3, 4], BAD_TEXT),
+    "list of times": pa.ListArray.from_arrays([0, 1, 2, 3, 4], _times(pa.timestamp("ms"), 0, FAR, -FAR, 1)),
+}
+
+
+def _rows(column: pa.Array) -> pa.Table:
+    return pa.table({"id": pa.array([1, 2, 3, 4]), "x": column, "cost": [1.0, 2.0, 3.0, 4.0]})
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_every_column_can_be_read(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    pq.write_table(_rows(HOSTILE[name]), path)
+    source = ParquetFile(path)
+    engine = duckdb.connect()
+    for held, table in source.tables().items():
+        engine.register(held, table)
+    asked = f"SELECT count(*), count(x), count(DISTINCT hash(x)), sum(id) FROM {source.relation}"
+    ((rows, _, _, ids),) = engine.execute(asked).fetchall()
+    assert (rows, ids) == (4, 10)
+    found = engine.execute(f"DESCRIBE SELECT * FROM {source.relation}").fetchall()
+    assert {column: kind_of(type) for column, type, *_ in found} == source.kinds()
+
+
+FAILING = ["text", "milliseconds", "zoned milliseconds", "hours", "short hours", "list of times"]
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_duckdb_alone_would_fail(name: str, tmp_path: Path) -> None:
+    """The broken twin: without care, the same files make the statement fail."""
+    path = tmp_path / "rows.parquet"
+    pq.write_table(_rows(HOSTILE[name]), path)
+    with pytest.raises(duckdb.Error):
+        duckdb.execute(f"SELECT count(hash(x)) FROM read_parquet('{path}')").fetchall()
+    with pytest.raises(SourceError, match="'x'"):
+        open_source(path, types={}).verify()  # the steward still hears of it
+
+
+def test_times_that_can_be_read_stay_as_they_are() -> None:
+    table = _rows(_times(pa.timestamp("ms"), 86_400_000, FAR, -FAR, -1))
+    assert has_odd_times(table.schema)
+    assert not has_odd_times(_rows(_times(pa.timestamp("us"), 0, 1, 2, 3)).schema)
+    found = total(table)["x"]
+    assert found.type == pa.timestamp("us")
+    assert [None if each.value is None else each.value for each in found] == [86_400_000_000, None, None, -1_000]
+
+
+@pytest.mark.parametrize("name", ["text", "milliseconds", "dictionary", "zoned milliseconds"])
+def test_a_changed_file_is_answered(name: str, tmp_path: Path) -> None:
+    """Neither an error nor its absence says anything about a value that came after the file was protected."""
+    path, column = tmp_path / "visits.parquet", HOSTILE[name]
+    tame: Any = pa.array([None] * 4, column.type) if not pa.types.is_dictionary(column.type) else column.slice(0, 1)
+    before = _rows(tame) if len(tame) == 4 else _rows(pa.concat_arrays([tame] * 4))
+    pq.write_table(before, path)
+    data = sitr.protect(path, unit="id", max_groups=1, max_rows_per_group=1, bounds={"cost": (0, 10)})
+    budget = data.budget(epsilon=1e6, ledger=tmp_path / "ledger.db")
+    pq.write_table(_rows(column), path)
+    condition = "x <> 'Q' AND LOWER(x) LIKE '%a%'" if name in ("text", "dictionary") else "x IS NOT NULL"
+    found = budget.sql(f"SELECT COUNT(*) AS n, SUM(cost) AS total FROM visits WHERE {condition} OR id > 0").release(
+        epsilon=1e4
+    )
+    assert found.table["n"].to_pylist() == [4]
