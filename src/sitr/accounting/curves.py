@@ -179,5 +179,5 @@ def _binomials(order: int) -> tuple[NDArray[np.float64], ...]:
 
 
 def _float(number: arb) -> tuple[float, float]:
-    high = float(sharp(number, bits=110, zero=120).mid())
+    high = float(sharp(number, bits=70, zero=120).mid())
     return high, float(number - arb(high))
