@@ -247,6 +247,7 @@ def test_flavors_are_fitted():
 # The release
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("offset", OFFSETS)
 @pytest.mark.parametrize(("values", "level"), [((0, 1, 1, 3), 0.5), ((2,), 0.25), ((1, 1, 2), 1), ((2, 3, 3), 0)])
 def test_draws_follow_the_law(values, level, offset, misfit, alarm):

@@ -105,6 +105,7 @@ def largest(apart, noise, scale, *, size, moves, ties=even, reach=2):
 # The promise
 
 
+@pytest.mark.sampled(4)
 @each_noise
 @pytest.mark.parametrize("epsilon", [1, 3])
 @pytest.mark.parametrize(("size", "moves", "monotone"), [(2, BOTH, False), (3, BOTH, False), (3, ONE, True)])
@@ -210,6 +211,7 @@ ATTACKS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("epsilon", "twin", "one", "other", "event"), ATTACKS.values(), ids=ATTACKS)
 def test_twins_are_told_apart_from_ours(epsilon, twin, one, other, event, leaked):
     ours = NoisyMax(epsilon)

@@ -195,7 +195,7 @@ def test_draws_follow_the_law():
 def test_answers_are_multiples_of_the_granule_in_the_unit_of_the_data():
     rule = propose_test_release(variance, proposal=30, bounds=(0, 10), granularity=0.5)
     mechanism = ProposeTestRelease.fitting(ApproximateDP(1e6, 1e-9), sensitivity=rule)
-    values = [2.0] * 50 + [7.5] * 50
+    values = [2.0] * 20 + [7.5] * 20
     assert mechanism.release(values) == Fraction(15, 2), "the variance is 7.5625, rounded to quarters"
 
 

@@ -16,7 +16,7 @@ from sitr.flavors.curve import Curve, PointCurve
 from sitr.flavors.gaussian import GaussianDP
 from sitr.mechanisms.subsampled import amplified
 from sitr.numbers import ball, downward, exact, upper, upward
-from sitr.precision import nearest, precision, sharp
+from sitr.precision import precision, sharp
 
 LARGEST_ORDER = 1024
 """Up to here the sampled Gaussian's moments are summed; beyond, sampling is ignored, which is sound."""
@@ -179,5 +179,5 @@ def _binomials(order: int) -> tuple[NDArray[np.float64], ...]:
 
 
 def _float(number: arb) -> tuple[float, float]:
-    high = nearest(sharp(number, bits=110))
+    high = float(sharp(number, bits=70, zero=120).mid())
     return high, float(number - arb(high))
