@@ -12,8 +12,7 @@ from sitr.questions.aggregate.expressions.expression import Aggregated, Expressi
 from sitr.questions.aggregate.functions.combined import Combined
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.function import Aggregate, Arguments
-from sitr.questions.aggregate.functions.operators import Filtered, IntervalEnd
-from sitr.questions.aggregate.functions.over import RANKS, TOTALS, Over
+from sitr.questions.aggregate.functions.operators import RANKS, TOTALS, Filtered, IntervalEnd, Over
 from sitr.questions.aggregate.functions.quantile import Median, Quantile
 from sitr.questions.aggregate.functions.registry import function_of
 from sitr.questions.aggregate.places import copied

@@ -68,8 +68,8 @@ def formatted(item: exp.Expr, of: Expression, pattern: str) -> Expression:
     if found in _NAMES:
         part, names = _NAMES[found]
         branches: list[Expression] = []
-        for number, name in enumerate(names, start=1):
-            branches += [Call("=", (_part(part, of), Literal(number))), Literal(name)]
+        for nth, name in enumerate(names, start=1):
+            branches += [Call("=", (_part(part, of), Literal(nth))), Literal(name)]
         return Call("CASE", tuple(branches))
     raise ForbiddenConstruct(
         given=f"Dates cannot be written in the format {pattern!r}.",

@@ -12,9 +12,9 @@ The window of a row has the rows that HAVING leaves, or those of them with the s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from sitr.numbers import Number, exact
 from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Expression, Literal, aggregates
@@ -22,15 +22,32 @@ from sitr.questions.aggregate.functions.choices import CHOICES
 from sitr.questions.aggregate.functions.combined import Combined
 from sitr.questions.aggregate.functions.function import BoundAggregate, Estimate, Same
 from sitr.questions.aggregate.functions.linear import Linear
-from sitr.questions.aggregate.functions.over import RANKS, Over, OverRows
+from sitr.questions.aggregate.functions.operators import RANKS, Over, OverRows
 from sitr.questions.aggregate.functions.spans import Span, applied
-from sitr.questions.aggregate.plan import Shown
-
-if TYPE_CHECKING:
-    from sitr.questions.aggregate.release import Release
+from sitr.questions.aggregate.other import RowKey
+from sitr.questions.aggregate.plan import AggregatePlan, Shown
 
 
-def estimates(release: Release, column: Shown, *, confidence: Number) -> dict[int, Estimate]:
+class Measured(Protocol):
+    """What windows see of a release."""
+
+    @property
+    def plan(self) -> AggregatePlan: ...
+    @property
+    def keys(self) -> tuple[RowKey, ...]: ...
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The places of the rows that HAVING leaves."""
+
+    @property
+    def chosen_by_noise(self) -> bool:
+        """Whether noisy numbers decided which rows these are."""
+
+    def granules(self, column: Shown, cells: Sequence[int]) -> Iterator[list[int]]:
+        """The noisy integers of a column in these cells."""
+
+
+def estimates(release: Measured, column: Shown, *, confidence: Number) -> dict[int, Estimate]:
     """The numbers of a column by the place of the cell, each with an interval that holds with this probability."""
     rows = release.kept
     written = column.aggregate.aggregate
@@ -53,7 +70,7 @@ def _span(of: Expression, leaves: dict[Aggregated, Span]) -> Span:
     return applied(of.function, [_span(part, leaves) for part in of.arguments], CHOICES)
 
 
-def _leaf(release: Release, leaf: Aggregated, column: Shown, rows: Sequence[int], sure: Number) -> dict[int, Span]:
+def _leaf(release: Measured, leaf: Aggregated, column: Shown, rows: Sequence[int], sure: Number) -> dict[int, Span]:
     """The numbers of one part of the column."""
     formula = column.aggregate.formula
     assert isinstance(formula, OverRows)
@@ -72,12 +89,12 @@ def _leaf(release: Release, leaf: Aggregated, column: Shown, rows: Sequence[int]
     return shown
 
 
-def _shown(release: Release, inner: BoundAggregate, column: Shown) -> Shown:
+def _shown(release: Measured, inner: BoundAggregate, column: Shown) -> Shown:
     measured = {each.term: each for each in release.plan.noisy}
     return Shown(column.name, inner, tuple(measured[term] for term in inner.terms))
 
 
-def _windows(release: Release, over: Over, rows: Sequence[int]) -> list[list[int]]:
+def _windows(release: Measured, over: Over, rows: Sequence[int]) -> list[list[int]]:
     """The places of the rows of each window."""
     known = [key.of.expression for key in release.plan.query.keys]
     places = [known.index(part) for part in over.within]
@@ -87,14 +104,14 @@ def _windows(release: Release, over: Over, rows: Sequence[int]) -> list[list[int
     return list(found.values())
 
 
-def _each(release: Release, inner: Shown, window: Sequence[int], sure: Number) -> list[Estimate]:
+def _each(release: Measured, inner: Shown, window: Sequence[int], sure: Number) -> list[Estimate]:
     """Intervals of the rows of a window that hold together, also if noisy numbers chose these rows."""
     many = len(release.keys) if release.chosen_by_noise else len(window)
     level = 1 - (1 - exact(sure)) / max(1, many)
     return inner.estimates(release.granules(inner, window), confidence=level)
 
 
-def _totals(release: Release, over: Over, inner: Shown, window: Sequence[int], sure: Number) -> dict[int, Estimate]:
+def _totals(release: Measured, over: Over, inner: Shown, window: Sequence[int], sure: Number) -> dict[int, Estimate]:
     if release.chosen_by_noise:
         each = _each(release, inner, window, sure)
         ends = [(one.value, one.low, one.high) for one in each]
@@ -109,7 +126,7 @@ def _totals(release: Release, over: Over, inner: Shown, window: Sequence[int], s
     return dict.fromkeys(window, total)
 
 
-def _ranks(release: Release, over: Over, inner: Shown, window: Sequence[int], sure: Number) -> dict[int, Estimate]:
+def _ranks(release: Measured, over: Over, inner: Shown, window: Sequence[int], sure: Number) -> dict[int, Estimate]:
     each = dict(zip(window, _each(release, inner, window, sure), strict=True))
     sign = -1 if over.descending else 1
     known = sorted({sign * one.value for one in each.values() if one.value is not None})

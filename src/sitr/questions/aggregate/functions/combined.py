@@ -40,8 +40,7 @@ from sitr.questions.aggregate.functions.function import (
 )
 from sitr.questions.aggregate.functions.joint import Joint
 from sitr.questions.aggregate.functions.linear import Linear, Quotient
-from sitr.questions.aggregate.functions.operators import Operators
-from sitr.questions.aggregate.functions.over import OverRows
+from sitr.questions.aggregate.functions.operators import Operators, OverRows
 from sitr.questions.aggregate.functions.ranges import possible_quotient
 from sitr.questions.aggregate.functions.spans import MIND_NULL, SPANS, Span, applied
 from sitr.questions.aggregate.quantity import Quantity

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from sitr.errors import QuestionError
-from sitr.namespace import Later
 from sitr.questions.aggregate.expressions.expression import Aggregated, Expression, spelled
 from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.frame import Expr, Operand, operand
@@ -19,17 +19,13 @@ from sitr.questions.aggregate.functions.function import (
     BoundAggregate,
     End,
     Estimate,
+    Same,
     show,
 )
 from sitr.questions.aggregate.functions.joint import Joint
+from sitr.questions.aggregate.functions.linear import Linear
 from sitr.questions.aggregate.quantity import Quantity
 from sitr.questions.aggregate.view import View
-
-if TYPE_CHECKING:
-    from sitr.questions.aggregate.functions import over
-    from sitr.questions.aggregate.functions.over import Over
-else:  # it is one of these itself
-    over = Later("sitr.questions.aggregate.functions.over")
 
 
 class Operators:
@@ -51,11 +47,11 @@ class Operators:
 
     def over(self, *keys: Operand) -> Over:
         """Its total over all released rows, or over those with the same values of these keys, as SUM(…) OVER in SQL."""
-        return over.Over("SUM", self, tuple(map(operand, keys)))  # type: ignore[arg-type]
+        return Over("SUM", self, tuple(map(operand, keys)))  # type: ignore[arg-type]
 
     def rank(self, *keys: Operand, descending: bool = False) -> Over:
         """The rank of each released row by it, among all rows or those with the same values of these keys."""
-        return over.Over("RANK", self, tuple(map(operand, keys)), descending)  # type: ignore[arg-type]
+        return Over("RANK", self, tuple(map(operand, keys)), descending)  # type: ignore[arg-type]
 
     def interval_low(self) -> IntervalEnd:
         """The lower end of its 95% interval, as DP_INTERVAL_LOW in SQL."""
@@ -203,3 +199,66 @@ class EndOf:
 
     def largest_error(self, noise: Joint, /, *, rows: int | None = None) -> End:  # noqa: ARG002 - it is what is shown
         return Fraction(0)
+
+
+TOTALS = ("SUM", "AVG")
+RANKS = ("RANK", "DENSE_RANK", "ROW_NUMBER")
+
+
+@dataclass(frozen=True, slots=True)
+class Over(Operators):
+    """A total or a mean of an aggregate over released rows, or the rank of a row by an aggregate."""
+
+    called: str
+    of: Aggregate
+    """What is added up, or what the rows are ranked by."""
+    within: tuple[Expression, ...] = ()
+    """The keys whose values are the same in all rows of the window."""
+    descending: bool = False
+
+    function: ClassVar[str] = "OVER"
+    forms: ClassVar[tuple[str, ...]] = ("SUM(COUNT(*)) OVER ()", "RANK() OVER (ORDER BY COUNT(*) DESC)")
+
+    @classmethod
+    def read(cls, arguments: Arguments, /) -> Over | None:  # noqa: ARG003 - it is no function
+        return None
+
+    def sql(self) -> str:
+        parts = [f"PARTITION BY {', '.join(map(spelled, self.within))}"] if self.within else []
+        if self.called in TOTALS:
+            return f"{self.called}({self.of.sql()}) OVER ({' '.join(parts)})"
+        parts.append(f"ORDER BY {self.of.sql()}{' DESC' if self.descending else ''}")
+        return f"{self.called}() OVER ({' '.join(parts)})"
+
+    def name(self) -> str:
+        return self.called.lower()
+
+    def bound(self, view: View, /) -> BoundAggregate:
+        inner = self.of.bound(view)
+        within = tuple(view.typed(key).expression for key in self.within)
+        added = isinstance(inner.formula, Same) or (isinstance(inner.formula, Linear) and not inner.formula.constant)
+        if (self.called in TOTALS and not added) or inner.parts or inner.end or inner.ranked or inner.kind is not None:
+            raise QuestionError(
+                given=f"{self.sql()} cannot be computed from released rows.",
+                do="Add up counts and sums, such as SUM(COUNT(*)) OVER (), or rank by one number.",
+            )
+        whole = self.called in RANKS or (self.called == "SUM" and inner.whole)
+        resolved = replace(self, of=inner.aggregate, within=within)
+        return BoundAggregate(resolved, inner.terms, OverRows(((resolved, inner),)), whole=whole)
+
+
+@dataclass(frozen=True, slots=True)
+class OverRows:
+    """The formula of a column with windows: its numbers follow from all released rows, not from those of one row."""
+
+    windows: tuple[tuple[Over, BoundAggregate], ...]
+    """The windows of the column, each with what is inside it."""
+    plain: tuple[tuple[Aggregated, BoundAggregate], ...] = ()
+    """The other aggregates of the column."""
+
+    def show_jointly(self, numbers: Sequence[Fraction], noise: Joint, /) -> Estimate:  # noqa: ARG002
+        """Nothing is known from one row alone."""
+        return Estimate(None, -math.inf, math.inf)
+
+    def largest_error(self, noise: Joint, /, *, rows: int | None = None) -> End:  # noqa: ARG002
+        return math.inf
