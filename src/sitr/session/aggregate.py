@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Unpack
 
+from sitr import arguments
 from sitr.errors import QuestionError
 from sitr.flavors.price import Amounts, Price
 from sitr.namespace import Later
@@ -79,6 +80,15 @@ class AggregateRequest(Request[AggregateAnswer]):
     ) -> AggregateRequest:
         """The released rows in the order of these columns or aggregates; `descending` is for each, or for all."""
         parts = (by, *more_by)
+        for part in parts:
+            if not isinstance(part, str | Expr | Operators):
+                raise QuestionError(
+                    wanted="columns of the answer or aggregates to sort by",
+                    given=repr(part),
+                    do='Write for example sort("n", descending=True).',
+                )
+        if not isinstance(descending, bool):
+            arguments.several(descending, name="descending", example="[True, False]")
         down = [descending] * len(parts) if isinstance(descending, bool) else list(descending)
         if len(down) != len(parts):
             raise QuestionError(

@@ -8,6 +8,7 @@ from fractions import Fraction
 from statistics import median
 from typing import TYPE_CHECKING, Any, cast
 
+from sitr import arguments
 from sitr.accounting.filter import Filter
 from sitr.errors import FileError, QuestionError, unknown_name
 from sitr.flavors.arrows import Additive
@@ -94,6 +95,8 @@ def _targets(
     question: Question, error: Errors, like: Additive, *, at: Desk, size: Sizes, rows: int | None
 ) -> dict[str, float]:
     """The errors that are wanted, in the units of their columns."""
+    arguments.mapping(error, name="error", example='{"n": 100}')
+    arguments.mapping(size, name="size", example='{"n": 20000}')
     plan = question.plan(like)
     for part in plan.parts if isinstance(plan, BatchPlan) else (plan,):
         if isinstance(part, AggregatePlan):

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from sitr import arguments
 from sitr.backends.backend import Backend
 from sitr.backends.csv import CsvFile
 from sitr.backends.duckdb import ArrowStream, DuckDB, open_source
@@ -44,6 +45,7 @@ def declared(
 
     `protected` is the protected source as the user gave it, before it became a `backend`.
     """
+    arguments.mapping(public, name="public", example='{"census": "census-2011.parquet"}')
     found: dict[str, Source] = {}
     for name, source in public.items():
         if not isinstance(name, str) or not name.isidentifier():
