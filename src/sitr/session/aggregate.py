@@ -23,6 +23,7 @@ from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.release import Release
 from sitr.questions.aggregate.split import Split, targets_of, weights_of
 from sitr.session.answer import Answer
+from sitr.session.column_errors import ColumnErrors, ranked
 from sitr.session.request import Request
 
 if TYPE_CHECKING:
@@ -48,9 +49,12 @@ class AggregateAnswer(Answer):
         """
         return self._stamped(self.released.intervals(confidence=confidence, simultaneous=simultaneous))
 
-    def errors(self, *, confidence: Number = 0.95) -> dict[str, float]:
-        """The largest error of every column in this answer."""
-        return self.released.errors(confidence=confidence)
+    def errors(self, *, confidence: Number = 0.95) -> ColumnErrors:
+        """The largest error of every column in this answer: a dictionary.
+
+        Errors of quantiles, minima and maxima are numbers of ranks, as `errors().units` says.
+        """
+        return ColumnErrors(self.released.errors(confidence=confidence), ranks=ranked(self.released.plan))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

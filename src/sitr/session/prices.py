@@ -117,7 +117,7 @@ def _targets(
         if name in size:
             return _positive(size[name], f"the size of {name}")
         if not earlier:
-            earlier.append(_released(plan.text, at))
+            earlier.append(released_sizes(plan.text, at))
         if name not in earlier[0]:
             raise QuestionError(
                 given=f"The error of {name} is a share of its size, which is not known.",
@@ -153,7 +153,7 @@ def _positive(given: object, what: str) -> Fraction:
     return found
 
 
-def _released(text: str, at: Desk) -> dict[str, float]:
+def released_sizes(text: str, at: Desk) -> dict[str, float]:
     """The sizes of the columns in the newest kept answer to the same question: medians over its rows.
 
     These numbers were released, so choosing a price by them costs nothing.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -79,6 +79,14 @@ class English:
 
     scales: ClassVar[Mapping[int, str]] = {3: "k", 6: "M", 9: "G", 12: "T", 15: "P"}
     """The names of powers of ten on an axis."""
+
+    def drowned(self, columns: Sequence[str], /) -> str:
+        """That the errors of these columns are larger than the numbers themselves."""
+        names = ", ".join(map(visible, columns))
+        return (
+            f"In an earlier answer to this question, most numbers in {names} were smaller than this error: at this "
+            "price, the noise hides them."
+        )
 
     def label(self, name: str, /) -> str:
         """A label, a heading or a name in a legend. Labels are written in English, so they stay as they are."""
