@@ -78,7 +78,7 @@ class Dataset(Shown):
         facts = (
             *((("file", visible(str(self.source))),) if self.source is not None else ()),
             *((("budget", in_words().notation(promise)),) if promise is not None else ()),
-            *((("public tables", ", ".join(map(visible, self.public))),) if self.public else ()),
+            *((("public tables", in_words().comma.join(map(visible, self.public))),) if self.public else ()),
         )
         return summary.dataset(self.table, facts)
 

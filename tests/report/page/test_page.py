@@ -72,14 +72,15 @@ def undecided(tab: Page) -> list[str]:
     """
     size = tab.viewport_size
     assert size is not None
-    tab.set_viewport_size({"width": 6000, "height": size["height"]})
+    tab.set_viewport_size({"width": 40_000, "height": size["height"]})
     style = tab.add_style_tag(content="* { max-width: none !important } .scroll { background-image: none !important }")
     options = {"runOnly": ["color-contrast"], "resultTypes": ["violations", "incomplete"]}
     found = tab.evaluate("([within, options]) => axe.run({include: within}, options)", [[[".scroll"]], options])
     style.evaluate("each => each.remove()")
     tab.set_viewport_size(size)
     nodes = [node for kind in ("violations", "incomplete") for each in found[kind] for node in each["nodes"]]
-    return [node["html"][:200] for node in nodes if "too short" not in node["any"][0]["message"]]
+    said = [(node["any"][0]["message"], node["html"][:200]) for node in nodes]
+    return [f"{why}: {text}" for why, text in said if "too short" not in why]
 
 
 def readable(tab: Page) -> bool:

@@ -68,6 +68,9 @@ class Arabic:
     code = "ar"
     """The language of a page, for browsers."""
 
+    comma = "، "
+    """What separates the items of a list."""
+
     direction = "rtl"
     """The direction in which the language is written, for browsers."""
 

@@ -74,6 +74,9 @@ class English:
     code = "en"
     """The language of a page, for browsers."""
 
+    comma = ", "
+    """What separates the items of a list."""
+
     direction = "ltr"
     """The direction in which the language is written, for browsers."""
 
