@@ -10,7 +10,7 @@ from sitr.questions.aggregate.plan import AggregatePlan
 class ColumnErrors(dict[str, float]):
     """The largest error of every column. It is a dictionary that also says which errors are numbers of ranks.
 
-    The error of a quantile, a minimum or a maximum is a number of ranks: with 95% probability, at most so many of the
+    The error of a quantile, a minimum or a maximum is a number of ranks: with 95% probability, at most that number of
     counted values lie between the number shown and the exact one.
 
     >>> found = ColumnErrors({"n": 31.0, "middle": 160.0}, ranks=["middle"])
