@@ -123,7 +123,7 @@ def test_a_misspelled_parameter_is_named(visits_path: Path, budget: Budget) -> N
         sitr.protect(visits_path, unit="patient_id", max_group=3)  # type: ignore[call-arg]
     for call in (budget.sql(SQL).preview, budget.sql(SQL).release, lambda **roh: budget.suggest("cost", **roh)):
         with pytest.raises(InvalidUse, match=r"'roh'\. Did you mean 'rho'"):
-            call(roh=1)  # type: ignore[operator]
+            call(roh=1)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("place", ["no/such/folder/x", ".", "visits.parquet/x", "/proc/x"])

@@ -139,7 +139,7 @@ class Dataset(Shown):
                 )
         amounts = {name: limits.pop(name) for name in Amounts.__annotations__ if name in limits}
         if amounts:
-            price = price_of(price, **amounts)  # type: ignore[typeddict-item]
+            price = price_of(price, **amounts)
         alone = self._unpaid()
         budget = alone.beside(*(other._unpaid() for other in beside)) if beside else alone
         return budget.sql(text, **limits).explain(price)

@@ -86,7 +86,7 @@ def undecided(tab: Page) -> list[str]:
 def readable(tab: Page) -> bool:
     """Whether axe-core finds nothing, light or dark. Only contrast depends on the colours."""
     for scheme in ("dark", "light"):
-        tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        tab.emulate_media(color_scheme=scheme)
         assert violations(tab, *(("color-contrast",) if scheme == "dark" else ())) == []
         if tab.locator(".scroll").count():
             assert undecided(tab) == []
