@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sitr.loss.mesh import Mesh, Nodes
     from sitr.loss.total import SumOfLaws
 else:  # a closed form needs no search
-    _inversion, _mesh, _total = (Later(f"sitr.loss.{name}") for name in ("inversion", "mesh", "total"))
+    _inversion, _mesh, _total = Later("sitr.loss.inversion"), Later("sitr.loss.mesh"), Later("sitr.loss.total")
 
 FEW, MANY = 48, 1 << 13
 """The number of cells of a law: at first, and at most. If more are needed, the interval is wider than requested."""

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from sitr.report.words.english.verify import VerifyWords
 
 
-def _later(kind: str, words: str) -> Any:
+def _words(later: object) -> Any:
     """The words of one kind of question, loaded when they are first used: most commands need those of one kind."""
-    return Later(f"sitr.report.words.english.{kind}", made=words)
+    return later
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +58,38 @@ class English:
     """
 
     aggregate: AggregateWords = field(default_factory=AggregateWords)
-    ranks: RankWords = field(default_factory=lambda: _later("ranks", "RankWords"))
-    joins: JoinWords = field(default_factory=lambda: _later("joins", "JoinWords"))
-    batch: BatchWords = field(default_factory=lambda: _later("batch", "BatchWords"))
-    suggest: SuggestWords = field(default_factory=lambda: _later("suggest", "SuggestWords"))
-    histogram: HistogramWords = field(default_factory=lambda: _later("histogram", "HistogramWords"))
-    statistic: StatisticWords = field(default_factory=lambda: _later("statistic", "StatisticWords"))
-    synthetic: SyntheticWords = field(default_factory=lambda: _later("synthetic", "SyntheticWords"))
-    accounting: AccountingWords = field(default_factory=lambda: _later("accounting", "AccountingWords"))
-    verify: VerifyWords = field(default_factory=lambda: _later("verify", "VerifyWords"))
-    certificate: CertificateWords = field(default_factory=lambda: _later("certificate", "CertificateWords"))
-    summary: SummaryWords = field(default_factory=lambda: _later("summary", "SummaryWords"))
-    explained: ExplainedWords = field(default_factory=lambda: _later("explained", "ExplainedWords"))
+    ranks: RankWords = field(default_factory=lambda: _words(Later("sitr.report.words.english.ranks", made="RankWords")))
+    joins: JoinWords = field(default_factory=lambda: _words(Later("sitr.report.words.english.joins", made="JoinWords")))
+    batch: BatchWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.batch", made="BatchWords"))
+    )
+    suggest: SuggestWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.suggest", made="SuggestWords"))
+    )
+    histogram: HistogramWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.histogram", made="HistogramWords"))
+    )
+    statistic: StatisticWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.statistic", made="StatisticWords"))
+    )
+    synthetic: SyntheticWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.synthetic", made="SyntheticWords"))
+    )
+    accounting: AccountingWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.accounting", made="AccountingWords"))
+    )
+    verify: VerifyWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.verify", made="VerifyWords"))
+    )
+    certificate: CertificateWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.certificate", made="CertificateWords"))
+    )
+    summary: SummaryWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.summary", made="SummaryWords"))
+    )
+    explained: ExplainedWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.explained", made="ExplainedWords"))
+    )
 
     code = "en"
     """The language of a page, for browsers."""
