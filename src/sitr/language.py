@@ -94,7 +94,7 @@ def choice(wanted: str, kind: type[Choice], *, option: str) -> Choice:
     <Language.ARABIC: 'ar'>
     """
     known = {each.value: each for each in kind}
-    if wanted not in known:
+    if not isinstance(wanted, str) or wanted not in known:
         raise InvalidUse(
             wanted=f"{option} with one of {', '.join(known)}", given=repr(wanted), do="Choose one of those."
         )

@@ -46,16 +46,22 @@ class Later:
     >>> json = Later("json")
     >>> json.dumps([1])
     '[1]'
+
+    With `made`, the names are those of an object: what this name of the module makes without arguments.
+
+    >>> Later("fractions", made="Fraction").denominator
+    1
     """
 
-    def __init__(self, module: str) -> None:
-        self._name = module
+    def __init__(self, module: str, *, made: str = "") -> None:
+        self._name, self._made = module, made
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_module":  # not yet there
-            self._module = import_module(self._name)
-            return self._module
-        return getattr(self._module, name)
+        if name == "_found":  # not yet there
+            module = import_module(self._name)
+            self._found = getattr(module, self._made)() if self._made else module
+            return self._found
+        return getattr(self._found, name)
 
 
 def needs(library: str, *, extra: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pyarrow import csv, feather, parquet
 
-from sitr.dataset.description import load
+from sitr.dataset.description import Description, load, save
 
 Sitr = Callable[..., Any]
 
@@ -21,11 +21,23 @@ def test_the_same_questions_can_be_asked_about_them(sitr: Sitr, description: Pat
     assert parquet.read_table("dummy.parquet").num_rows == 300
     made = load(Path("dummy.sitr.yaml"))
     assert made.table == load(description).table
-    assert made.promise is None
+    assert made.promise == load(description).promise
+    assert made.ledger is not None
+    assert made.ledger.name == "dummy.sitr.db"
     assert made.publication.title == "Invented rows"
-    budget = ("--budget", "zcdp(1)", "--ledger", "dummy.db")
-    asked = sitr("ask", "dummy.sitr.yaml", "SELECT COUNT(*) AS n FROM visits", "--price", "zcdp(0.5)", *budget)
+    before = sitr("ledger", "show", "sitr.db").out
+    asked = sitr("ask", "dummy.sitr.yaml", "SELECT COUNT(*) AS n FROM visits", "--price", "zcdp(0.05)")
     assert asked.code == 0
+    assert sitr("ledger", "show", "sitr.db").out == before  # the invented rows have a ledger of their own
+
+
+def test_a_data_set_without_a_budget_gives_none(sitr: Sitr, description: Path) -> None:
+    found = load(description)
+    save(Description(found.table, found.source), Path("bare.sitr.yaml"))
+    done = sitr("dummy", "bare.sitr.yaml", "dummy.parquet", "--json")
+    assert done.told()["ledger"] is None
+    assert load(Path("dummy.sitr.yaml")).promise is None
+    assert not Path("dummy.sitr.db").exists()
 
 
 def test_no_rows_are_read(sitr: Sitr, description: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,6 +54,7 @@ def test_no_rows_are_read(sitr: Sitr, description: Path, monkeypatch: pytest.Mon
         "rows": 5,
         "output": "dummy.arrow",
         "description": None,
+        "ledger": None,
     }
     assert feather.read_table("dummy.arrow").num_rows == 5
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sitr.cli.main import COMMANDS, GROUPS
 from sitr.dataset.hospital import WARDS
 from sitr.ledger.sql import SqlLedger
 
@@ -245,3 +246,12 @@ def test_a_ledger_has_the_chosen_digits_but_not_in_questions(sitr: Sitr, descrip
         assert "SELECT COUNT(*) AS n7 FROM visits" in done.out
         assert latin_digits(done.out.replace("n7", "")) == []
         assert re.search("[٠-٩]", done.out)
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in (*COMMANDS, *GROUPS)), ("ledger", "show")], ids=" ".join)
+def test_help_is_in_arabic_but_for_code(sitr: Sitr, command: tuple[str, ...]) -> None:
+    done = sitr(*command, "--help", "--lang", "ar", environment={"COLUMNS": "200"})
+    assert done.code == 0
+    assert not re.search(r"<[a-z]+( range)?>|<list|\[default|\[required|\[OPTIONS|\[ARGS|Show this", done.out)
+    plain = re.sub(r"\u2066[^\u2069]*\u2069|مثال: (.+\n)+|sitr [a-z -]+|--[a-z-]+ [a-z]+", "", done.out)
+    assert re.findall(r"\b[a-z]{3,} [a-z]{3,}\b", plain) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -25,7 +26,8 @@ def dummy(
     """Write invented rows with the same columns and types.
 
     Reads the description only, never the data, and costs nothing. Beside a Parquet file, a description of it is
-    written, so that the same questions can be asked about the invented rows.
+    written, so that the same questions can be asked about the invented rows; it has the same budget as the data set,
+    in a ledger of its own.
 
     Example: sitr dummy visits.sitr.yaml dummy.parquet --rows 500
     """
@@ -33,21 +35,33 @@ def dummy(
     from sitr.dataset.description import Description as Described
     from sitr.dataset.description import load, save
     from sitr.questions.invented import invented
+    from sitr.session.budget import opened
     from sitr.session.dummy import invention
 
-    beside = output.with_name(output.name.split(".")[0] + ".sitr.yaml")
+    stem = output.name.split(".")[0]
+    beside, ledger = (output.with_name(stem + ending) for ending in (".sitr.yaml", ".sitr.db"))
     new_file(output, "OUTPUT", TABLES)
     described = output.suffix == ".parquet"
     if described:
         new_file(beside, "OUTPUT", (".yaml",))
     found = load(description)
+    paid = described and found.promise is not None
+    if paid:
+        new_file(ledger, "OUTPUT", (".db",))
     write_rows(invented(found.table, rows=rows, seed=seed), output)
     if described:
-        save(Described(found.table, output, public=found.public, publication=invention()), beside)
+        made = Described(found.table, output, public=found.public, publication=invention())
+        if paid and found.promise is not None:
+            opened(found.table, found.promise, ledger)
+            made = replace(made, promise=found.promise, ledger=ledger)
+        save(made, beside)
     if as_json:
-        say_json({"rows": rows, "output": str(output), "description": str(beside) if described else None})
+        content = {"description": str(beside) if described else None, "ledger": str(ledger) if paid else None}
+        say_json({"rows": rows, "output": str(output), **content})
         return
     out = console()
     out.print(said(f"Written: {output}"), soft_wrap=True)
     if described:
         out.print(said(f"Written: {beside}"), soft_wrap=True)
+    if paid:
+        out.print(said(f"Written: {ledger}"), soft_wrap=True)

@@ -108,7 +108,7 @@ def _columns(described: Table) -> Grid:
     words = in_words()
     grid = empty(*map(words.label, ("column", "type", "bounds", "step", "public keys", "can be")))
     for column in described.columns:
-        keys = ", ".join(map(words.aggregate.key, column.keys or ()))
+        keys = words.comma.join(map(words.aggregate.key, column.keys or ()))
         low, high = (_end(end) for end in column.bounds) if column.bounds else ("", "")
         grid.add_row(
             visible(column.name),
@@ -137,7 +137,7 @@ def _uses(column: Column, table: Table, words: Words) -> str:
         return words.label("counted distinct")
     summed = [words.label("summed")] if column.quantised and column.kind in NUMERIC else []
     by = words.label("grouped") if column_typed(column).possible else words.label("grouped with δ")
-    return ", ".join([*summed, *([by] if column.kind in GROUPABLE else [])]) or words.label("counted")
+    return words.comma.join([*summed, *([by] if column.kind in GROUPABLE else [])]) or words.label("counted")
 
 
 def _next_steps(table: Table, target: Path, promised: Kept | None, ledger: Path | None) -> str:

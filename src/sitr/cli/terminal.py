@@ -226,7 +226,12 @@ def _help(command: Any, written: Callable[[Any], str], ctx: Any) -> str:
     text = written(ctx)
     for heading in ("Usage:", "Options:", "Arguments:", "Commands:"):
         text = re.sub(rf"^{heading}", said(heading), text, flags=re.MULTILINE)
-    return re.sub(r"\[required\]$", lambda found: said(found[0]), text, flags=re.MULTILINE)
+    for phrase in ("[OPTIONS]", "COMMAND [ARGS]...", "Show this message and exit."):
+        text = text.replace(phrase, said(phrase))
+    text = re.sub(r"<[a-z][A-Za-z \[\]]*>", lambda found: said(found[0]).ljust(len(found[0])), text)  # kinds of values
+    text = re.sub(r"\[default: ([^\]]*)\]", lambda found: said(found[0]), text)
+    text = re.sub(r"\[required\]$", lambda found: said(found[0]), text, flags=re.MULTILINE)
+    return re.sub(r" +$", "", text, flags=re.MULTILINE)
 
 
 @contextmanager

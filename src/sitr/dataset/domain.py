@@ -11,6 +11,7 @@ from datetime import date, datetime, timedelta
 from fractions import Fraction
 from itertools import pairwise
 
+from sitr import arguments
 from sitr.dataset.cells import MOST_CELLS, Axis, Categories, Dates, Drawable, Edges, Even, Granular, Rule, Step
 from sitr.dataset.literals import shown
 from sitr.dataset.schema import GROUPABLE, KEYS_OF_TYPE, NUMERIC, Column, Key, Kind, public_keys, quantise
@@ -189,6 +190,7 @@ def _day(value: object) -> date | None:
 def _numbers(column: Column, wanted: DeclaredCells) -> Even | Edges:
     outside = wanted.outside or Rule.CLAMP
     if wanted.edges is not None:
+        arguments.several(wanted.edges, name="edges", example="(0, 18, 40, 65, 120)")
         given = list(wanted.edges)
         edges = [edge for edge in map(_number, given) if edge is not None]
         rising = len(edges) == len(given) >= 2 and all(low < high for low, high in pairwise(edges))
@@ -207,6 +209,8 @@ def _bounds(column: Column, wanted: DeclaredCells) -> tuple[Fraction, Fraction]:
     if wanted.bounds is None and column.quantised is not None:
         low, high = column.quantised.ends
     else:
+        if wanted.bounds is not None:
+            arguments.several(wanted.bounds, name="bounds", example="(0, 120)")
         found = [end for end in map(_number, wanted.bounds or ()) if end is not None]
         if len(found) != 2:
             raise QuestionError(

@@ -10,6 +10,7 @@ from datetime import date, datetime, timedelta
 from enum import Enum
 from fractions import Fraction
 
+from sitr import arguments
 from sitr.dataset.literals import shown, storable, writable
 from sitr.errors import DescriptionError, InvalidParameter, UnknownName, suggestion, unknown_name
 from sitr.neighbors.relation import Relation
@@ -154,6 +155,10 @@ class Table:
         return f"{unit}, {self.relation.value}"
 
 
+BOUNDS, KEYS = '{"cost": (0, 5000)}', '{"ward": ["A", "B"]}'
+"""Examples, for messages."""
+
+
 def describe(
     name: str,
     *,
@@ -168,6 +173,9 @@ def describe(
     max_rows: int | None = None,
 ) -> Table:
     """A checked description. Every mistake in it raises a `DescriptionError` before any question is asked."""
+    arguments.mapping(bounds, name="bounds", example=BOUNDS)
+    arguments.mapping(granularity, name="granularity", example='{"cost": 0.01}')
+    arguments.mapping(keys, name="keys", example=KEYS)
     for given in (name, *kinds):
         if not writable(given):
             raise DescriptionError(
@@ -225,11 +233,16 @@ def adjusted(
     A column keeps its granularity, if it has one.
     """
     if (max_groups, max_rows_per_group, max_rows) != (None, None, None):
-        given = (max_groups or table.max_groups, max_rows_per_group or table.max_rows_per_group)
-        groups, rows, total = _caps(table.unit, *given, table.max_rows if max_rows is None else max_rows)
+        groups, rows, total = _caps(
+            table.unit,
+            table.max_groups if max_groups is None else max_groups,
+            table.max_rows_per_group if max_rows_per_group is None else max_rows_per_group,
+            table.max_rows if max_rows is None else max_rows,
+        )
         table = replace(table, max_groups=groups, max_rows_per_group=rows, max_rows=total)
-    if not bounds:
+    if bounds is None:
         return table
+    arguments.mapping(bounds, name="bounds", example=BOUNDS)
     changed = {table.column(name).name: ends for name, ends in bounds.items()}
     columns = tuple(_bounded(column, changed.get(column.name)) for column in table.columns)
     return replace(table, columns=columns)

@@ -8,19 +8,25 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import partial
+from typing import TYPE_CHECKING
 
 from flint import arb
 
 from sitr.loss.closed import gaussian_delta, gaussian_epsilon
-from sitr.loss.enumerated import Atoms, enumerated, infinite_mass
 from sitr.loss.exceeding import gaussian_exceeding, secant_exceeding, single_exceeding
 from sitr.loss.forms.finite import FiniteLaw
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.law import FUNCTIONS, ROUNDING, Law, Laws
 from sitr.loss.search import DeltaAt, EpsilonAt, Hint, answer
 from sitr.loss.single import single_delta, single_epsilon
+from sitr.namespace import Later
 from sitr.numbers import Interval, exact, lower, upper
 from sitr.precision import precision
+
+if TYPE_CHECKING:
+    from sitr.loss import enumerated
+else:  # a Gaussian loss has a closed form
+    enumerated = Later("sitr.loss.enumerated")
 
 FEW = 64
 """At most this many masses are multiplied exactly."""
@@ -94,7 +100,7 @@ def _closed(laws: Laws, question: DeltaAt | EpsilonAt) -> Interval | None:
             return Interval(1.0, 1.0)
         case DeltaAt(epsilon), _ if epsilon >= greatest * (1 + 1e-12):
             return Interval(infinite * (1 - 8 * FUNCTIONS), min(1.0, infinite * (1 + 8 * FUNCTIONS)))
-        case _ if (atoms := enumerated(laws)) is not None:
+        case _ if (atoms := enumerated.enumerated(laws)) is not None:
             return _enumerated(atoms, laws, question)
         case DeltaAt(epsilon), ((law, 1),):
             return single_delta(law, epsilon)
@@ -105,9 +111,9 @@ def _closed(laws: Laws, question: DeltaAt | EpsilonAt) -> Interval | None:
 
 
 @precision()
-def _enumerated(atoms: Atoms, laws: Laws, question: DeltaAt | EpsilonAt) -> Interval:
+def _enumerated(atoms: enumerated.Atoms, laws: Laws, question: DeltaAt | EpsilonAt) -> Interval:
     """The answer for a sum of which every value is known. A δ that was no float may be rounded."""
-    mass = infinite_mass(laws)
+    mass = enumerated.infinite_mass(laws)
     if isinstance(question, DeltaAt):
         found = atoms.delta(question.epsilon)
         return Interval(

@@ -76,8 +76,13 @@ def discrete_mu(sigma: float, shift: int = 1) -> Interval:
     outer = list(_places(sigma, count + shift))
     places = [(-z, off) for z, off in reversed(outer)] + outer
     lower = upper = 0.0
-    for (left, off), (right, wrong) in zip(places, places[shift:], strict=False):
-        lower, upper = max(lower, right - left - off - wrong), max(upper, right - left + off + wrong)
+    # A pair before these has the same difference as its mirror image, which is among them.
+    for (left, off), (right, wrong) in zip(places[len(outer) - shift :], places[len(outer) :], strict=False):
+        apart, error = right - left, off + wrong
+        if apart + error > upper:
+            upper = apart + error
+        if apart - error > lower:
+            lower = apart - error
     return Interval(max(least, lower * (1 - SAFE)), max(upper, shift * _beyond(sigma, count)) * (1 + SAFE))
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 from sitr.errors import InvalidPromise, WiderThanAsked
 from sitr.loss.attack import true_positive_rate
-from sitr.loss.concentration import least_rho, subgaussian_square, total_variance
 from sitr.loss.direction import answer_one_direction, exceeding_at, greatest_loss, mass_at_infinity, profile_at
 from sitr.loss.exceeding import dominated_exceeding
 from sitr.loss.forms.gaussian import GaussianLaw
@@ -20,7 +20,13 @@ from sitr.loss.gaussian_mu import behind, bounded_mu, one_gaussian, with_gaussia
 from sitr.loss.law import FUNCTIONS, Law, Laws, check
 from sitr.loss.moments import log_moment, mean
 from sitr.loss.search import DeltaAt, EpsilonAt, Hint, narrow
+from sitr.namespace import Later
 from sitr.numbers import Interval, Number, downward, float_above, largest, square_root_upward
+
+if TYPE_CHECKING:
+    from sitr.loss import concentration
+else:  # a headline needs neither ρ nor τ
+    concentration = Later("sitr.loss.concentration")
 
 RELATIVE = 1e-3
 """The default relative width of an answer."""
@@ -124,7 +130,7 @@ class Loss:
         Interval(lower=3.99..., upper=4.00...)
         """
         width = _width(relative)
-        return UNKNOWN if self.bound else self._worse(lambda laws: total_variance(laws, relative=width))
+        return UNKNOWN if self.bound else self._worse(lambda laws: concentration.total_variance(laws, relative=width))
 
     def subgaussian(self, *, relative: float = WIDE) -> Interval:
         """The least τ with E[e^{λ(L − E[L])}] ≤ e^{λ²τ²/2} for all real λ: the τ of concentrated privacy.
@@ -136,7 +142,9 @@ class Loss:
         Interval(lower=0.961..., upper=0.96...)
         """
         width = _width(relative)
-        square = UNKNOWN if self.bound else self._worse(lambda laws: subgaussian_square(laws, relative=width))
+        square = (
+            UNKNOWN if self.bound else self._worse(lambda laws: concentration.subgaussian_square(laws, relative=width))
+        )
         return Interval(math.sqrt(square.lower) * (1 - FUNCTIONS), math.sqrt(square.upper) * (1 + FUNCTIONS))
 
     def rho(self, *, xi: float = 0.0, relative: float = WIDE) -> Interval:
@@ -147,7 +155,7 @@ class Loss:
         """
         check(xi, "xi", above=0.0, ends="above")
         width = _width(relative)
-        return self._worse(lambda laws: least_rho(laws, xi=float(xi), relative=width))
+        return self._worse(lambda laws: concentration.least_rho(laws, xi=float(xi), relative=width))
 
     def mu(self, *, relative: float = RELATIVE) -> Interval:
         """The least μ such that distinguishing P from Q is as hard as distinguishing N(0, 1) from N(μ, 1).

@@ -6,14 +6,22 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from sitr.loss.forms.gaussian import GaussianLaw
-from sitr.loss.inversion import Tail, tail
 from sitr.loss.law import ROUNDING, Law, Laws
-from sitr.loss.mesh import Mesh, Nodes, above, below, coarse, highest, outlines, refinements
-from sitr.loss.total import SumOfLaws, tilt_for, tilt_to
+from sitr.namespace import Later
 from sitr.numbers import Interval
+
+if TYPE_CHECKING:
+    from sitr.loss import inversion as _inversion
+    from sitr.loss import mesh as _mesh
+    from sitr.loss import total as _total
+    from sitr.loss.inversion import Tail
+    from sitr.loss.mesh import Mesh, Nodes
+    from sitr.loss.total import SumOfLaws
+else:  # a closed form needs no search
+    _inversion, _mesh, _total = Later("sitr.loss.inversion"), Later("sitr.loss.mesh"), Later("sitr.loss.total")
 
 FEW, MANY = 48, 1 << 13
 """The number of cells of a law: at first, and at most. If more are needed, the interval is wider than requested."""
@@ -59,8 +67,8 @@ class EpsilonAt:
 
     def tilt(self, total: SumOfLaws, *, start: float, at_most: float, known: Interval | None = None) -> float:
         if known:
-            return tilt_to(total, (known.lower + known.upper) / 2, start=start, at_most=at_most)
-        return tilt_for(total, math.log(self.delta), start=start, at_most=at_most)
+            return _total.tilt_to(total, (known.lower + known.upper) / 2, start=start, at_most=at_most)
+        return _total.tilt_for(total, math.log(self.delta), start=start, at_most=at_most)
 
     def log_tail(self, total: SumOfLaws, tilt: float) -> float:  # noqa: ARG002
         return math.log(self.delta)
@@ -87,7 +95,7 @@ class DeltaAt:
     epsilon: float
 
     def tilt(self, total: SumOfLaws, *, start: float, at_most: float, known: Interval | None = None) -> float:  # noqa: ARG002
-        return tilt_to(total, self.epsilon, start=start, at_most=at_most)
+        return _total.tilt_to(total, self.epsilon, start=start, at_most=at_most)
 
     def log_tail(self, total: SumOfLaws, tilt: float) -> float:
         return total.cumulants(tilt)[0] - tilt * self.epsilon
@@ -158,7 +166,9 @@ def answer(
         scale = min(1 / (tilt + 1), deviation)
         within = question.allowed(mean, scale, relative) / 16
         low, high = question.places(mean, reach * max(deviation, 8 * within), known)
-        look = partial(tail, tilt=tilt, low=low, high=high, smoothing=here.smoothing, log_outside=here.log_outside)
+        look = partial(
+            _inversion.tail, tilt=tilt, low=low, high=high, smoothing=here.smoothing, log_outside=here.log_outside
+        )
         upper = question.read(look(over), 1, within)
         # Each round proves an interval of its own, and the truth is in all of them.
         bounds = Interval(bounds.lower, min(bounds.upper, upper))
@@ -200,7 +210,7 @@ class _Cutter:
         self.laws = [law for law, _ in laws]
         self.times = [times for _, times in laws]
         self.log_times = math.log(sum(self.times)) if laws else 0.0
-        self.shapes = outlines(self.laws)
+        self.shapes = _mesh.outlines(self.laws)
         self.meshes: list[Mesh] = []
 
     def cut(self, here: Hint) -> list[Mesh]:
@@ -209,17 +219,17 @@ class _Cutter:
         Cells that end too early are not reused, nor are cells that end much too late: a law has hardly any mass there,
         but the last loss of a wide cell, which dominates it, would get a weight that hides all others.
         """
-        ends = highest(self.laws, self.shapes, here.log_tail - self.log_times - NEGLIGIBLE)
+        ends = _mesh.highest(self.laws, self.shapes, here.log_tail - self.log_times - NEGLIGIBLE)
         old = self.meshes
         if not old or any(not high <= mesh.high <= _farthest(high) for mesh, high in zip(old, ends, strict=True)):
-            old = [coarse(shape, high=high) for shape, high in zip(self.shapes, ends, strict=True)]
+            old = [_mesh.coarse(shape, high=high) for shape, high in zip(self.shapes, ends, strict=True)]
             if max(here.counts, default=0) > 2 * FEW:
                 old = self._refined(old, here.tilt, [2 * FEW] * len(old))
         self.meshes = self._refined(old, here.tilt, here.counts)
         return self.meshes
 
     def _refined(self, meshes: list[Mesh], tilt: float, counts: Sequence[int]) -> list[Mesh]:
-        return refinements(self.laws, meshes, tilt=tilt, counts=counts)
+        return _mesh.refinements(self.laws, meshes, tilt=tilt, counts=counts)
 
 
 def _farthest(high: float) -> float:
@@ -232,8 +242,8 @@ def _sides(cutter: _Cutter, variance: float, here: Hint) -> tuple[SumOfLaws, Sum
     meshes = cutter.cut(here)
     # μ may be a rounded square root.
     return (
-        _sum(above, meshes, cutter, variance * (1 + 16 * ROUNDING)),
-        _sum(below, meshes, cutter, variance * (1 - 16 * ROUNDING)),
+        _sum(_mesh.above, meshes, cutter, variance * (1 + 16 * ROUNDING)),
+        _sum(_mesh.below, meshes, cutter, variance * (1 - 16 * ROUNDING)),
     )
 
 
@@ -247,8 +257,8 @@ def _located(cutter: _Cutter, variance: float, question: Target, relative: float
     here = Hint(1.0, -60.0, (FEW,) * len(cutter.laws), 0.0, 0.0, math.log(relative) - 8.0, math.inf)
     for _ in range(ROUNDS):
         meshes = cutter.cut(here)
-        total = _sum(below, meshes, cutter, variance)
-        total = _sum(above, meshes, cutter, variance) if total.empty else total
+        total = _sum(_mesh.below, meshes, cutter, variance)
+        total = _sum(_mesh.above, meshes, cutter, variance) if total.empty else total
         if total.empty:  # no float can represent these losses
             return here
         _, mean, spread = total.cumulants(here.tilt)
@@ -278,7 +288,7 @@ def _located(cutter: _Cutter, variance: float, question: Target, relative: float
 
 def _sum(side: Callable[[Mesh, Law], Nodes], meshes: list[Mesh], cutter: _Cutter, variance: float) -> SumOfLaws:
     nodes = map(side, meshes, cutter.laws)
-    return SumOfLaws(list(zip(nodes, cutter.times, strict=True)), variance)
+    return _total.SumOfLaws(list(zip(nodes, cutter.times, strict=True)), variance)
 
 
 def _steepest(total: SumOfLaws, at_most: float) -> float:

@@ -20,6 +20,7 @@ from sitr.mechanisms.partition import PartitionSelection
 from sitr.namespace import Later
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact
+from sitr.plans.plan import Measurement
 from sitr.questions.aggregate.bias import Amount
 from sitr.questions.aggregate.clamping import Clamping, clampings
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, calendar
@@ -293,7 +294,15 @@ def _notes(release: Release, words: Words) -> tuple[str, ...]:
         intervals = (release.estimates(column, confidence=CONFIDENCE) for column in counts)
         if any(isinstance(one.low, Fraction) and one.low <= 0 for found in intervals for one in found):
             notes.append(words.ranks.empty())
+    people = beyond_groups(release)
+    if people is not None and _certain(people):
+        notes.append(words.aggregate.beyond(people, release.plan.query))
     return (*notes, *_cut(release, words))
+
+
+def _certain(people: Amount) -> bool:
+    """Whether somebody certainly had rows in more groups than the cap; this is said beside the answer."""
+    return people.low > 0
 
 
 def _is_count(column: Shown) -> bool:
@@ -314,7 +323,7 @@ def _cut(release: Release, words: Words) -> Iterator[str]:
 
 def _bias(plan: AggregatePlan, people: Amount | None, words: Words) -> str:
     """What is known about the bias, in a sentence or two."""
-    more = "" if people is None else f" {words.aggregate.beyond(people, plan.query)}"
+    more = "" if people is None or _certain(people) else f" {words.aggregate.beyond(people, plan.query)}"
     return words.aggregate.bias(plan.query, total=_in_total(plan)) + more
 
 
@@ -405,6 +414,8 @@ def _sections(plan: AggregatePlan, headline: Headline, words: Words, *, cells: i
     moments = isinstance(plan.price, ZeroConcentratedDP | ApproximateZeroConcentratedDP)
     tail = words.notation(cast("Kept", headline.promise)) if moments else words.numerals(at_most(plan.finite_tail()))
     sizes = [(each.measurement.name, _size(each)) for each in plan.first]
+    if plan.beyond is not None:
+        sizes.append((say.beyond_groups(query), _exact_size(plan.beyond)))
     return (
         Section(
             "How the promise could fail",
@@ -464,6 +475,11 @@ def _moved(each: NoisyTerm, words: Words) -> str:
 
 def _size(each: NoisyTerm) -> str:
     return f"λ = {each.choice.rate}" if each.choice else f"{each.noise.symbol} = {each.noise.size}"
+
+
+def _exact_size(each: Measurement) -> str:
+    assert isinstance(each.mechanism, Noise)
+    return f"{each.mechanism.symbol} = {each.mechanism.size}"
 
 
 def _error(column: Shown, plan: AggregatePlan, words: Words, *, cells: int | None = None) -> str:

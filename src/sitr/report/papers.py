@@ -6,7 +6,7 @@ question loads the reports of its own kind only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from sitr.accounting.filter import Filter
@@ -15,7 +15,7 @@ from sitr.namespace import Later
 from sitr.plans.plan import Plan
 from sitr.report import joined
 from sitr.report.paper import Paper
-from sitr.report.prices import priced
+from sitr.report.prices import priced, warned
 
 Others = Sequence[tuple[str, str, Filter]]
 """Data sets, who is protected in them, and their budgets."""
@@ -58,18 +58,32 @@ def can_be_shown(released: object) -> bool:
 
 
 def preview_paper(
-    plan: Plan, standing: Filter, plans: Callable[[], Iterable[Plan]] = tuple, *, others: Others = ()
+    plan: Plan,
+    standing: Filter,
+    plans: Callable[[], Iterable[Plan]] = tuple,
+    *,
+    others: Others = (),
+    sizes: Mapping[str, float] | None = None,
 ) -> Paper:
     """The paper of a preview; `standing` is the budget now, and `plans` are those at this price and at others.
 
-    `others` are the budgets of other tables that it joins.
+    `others` are the budgets of other tables that it joins, and `sizes` are the sizes of its columns in an earlier
+    answer to the same question.
     """
     name = _name(plan)
     paper: Paper = joined.previewed(PLANNED[name].preview(plan, standing), plan, others)
     if name not in PRICED:
         return paper
     errors, contents = PLANNED[name].errors, PLANNED[name].error_contents
+    if small := [each["name"] for each in contents(plan) if _drowns(each, (sizes or {}).get(each["name"]))]:
+        paper = warned(paper, small)
     return priced(paper, plan, standing, plans=plans, errors=errors, contents=contents)
+
+
+def _drowns(error: Mapping[str, Any], size: float | None) -> bool:
+    """Whether the error of a column is larger than the number itself was in an earlier answer."""
+    found = (error.get("error_at") or error)["error"]
+    return size is not None and error.get("error_in") == "value" and (found is None or found > size)
 
 
 def _name(value: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -21,6 +21,14 @@ Errors = Callable[[Any, Words], Facts]
 
 Contents = Callable[[Any], list[dict[str, Any]]]
 """The error of each column of a plan, for machines."""
+
+
+def warned(paper: Paper, columns: Sequence[str]) -> Paper:
+    """The paper of a preview, with the warning that noise will drown these columns; its JSON has them as `drowned`."""
+    said = paper.words.drowned(columns)
+    return replace(
+        paper, facts=(*paper.facts, ("warning", said)), to_dict=lambda: paper.to_dict() | {"drowned": list(columns)}
+    )
 
 
 def priced(

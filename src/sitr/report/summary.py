@@ -49,7 +49,7 @@ def _described(column: Described, table: Description, words: Words) -> tuple[str
     if isinstance(table.unit, Person) and column.name == table.unit.column:
         values = say.identifies()
     else:
-        listed = ", ".join(words.aggregate.key(key) for key in column.keys or ())
+        listed = words.comma.join(words.aggregate.key(key) for key in column.keys or ())
         values = say.values(column, shortened(listed, most=_MOST_LETTERS))
     return visible(column.name), words.label(column.kind.value), say.bounds(column), values
 

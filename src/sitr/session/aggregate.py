@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Unpack
 
+from sitr import arguments
 from sitr.errors import QuestionError
 from sitr.flavors.price import Amounts, Price
 from sitr.namespace import Later
@@ -22,6 +23,7 @@ from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.release import Release
 from sitr.questions.aggregate.split import Split, targets_of, weights_of
 from sitr.session.answer import Answer
+from sitr.session.column_errors import ColumnErrors, ranked
 from sitr.session.request import Request
 
 if TYPE_CHECKING:
@@ -47,9 +49,12 @@ class AggregateAnswer(Answer):
         """
         return self._stamped(self.released.intervals(confidence=confidence, simultaneous=simultaneous))
 
-    def errors(self, *, confidence: Number = 0.95) -> dict[str, float]:
-        """The largest error of every column in this answer."""
-        return self.released.errors(confidence=confidence)
+    def errors(self, *, confidence: Number = 0.95) -> ColumnErrors:
+        """The largest error of every column in this answer: a dictionary.
+
+        Errors of quantiles, minima and maxima are numbers of ranks, as `errors().units` says.
+        """
+        return ColumnErrors(self.released.errors(confidence=confidence), ranks=ranked(self.released.plan))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -79,6 +84,15 @@ class AggregateRequest(Request[AggregateAnswer]):
     ) -> AggregateRequest:
         """The released rows in the order of these columns or aggregates; `descending` is for each, or for all."""
         parts = (by, *more_by)
+        for part in parts:
+            if not isinstance(part, str | Expr | Operators):
+                raise QuestionError(
+                    wanted="columns of the answer or aggregates to sort by",
+                    given=repr(part),
+                    do='Write for example sort("n", descending=True).',
+                )
+        if not isinstance(descending, bool):
+            arguments.several(descending, name="descending", example="[True, False]")
         down = [descending] * len(parts) if isinstance(descending, bool) else list(descending)
         if len(down) != len(parts):
             raise QuestionError(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sitr.backends.backend import Backend, check_unchanged
-from sitr.errors import BackendFailure
+from sitr.errors import BackendFailure, InvalidUse, quoted
 from sitr.flavors.price import Price, price_of
 from sitr.ledger.receipt import Paid, Receipt
 from sitr.namespace import Later
@@ -52,6 +52,10 @@ def ask(
     plan.check()
     if coins is None and not fresh and (found := kept.again(plan, at=at)) is not None:
         return found
+    if coins is not None and not callable(getattr(coins, "bits", None)):
+        raise InvalidUse(
+            wanted="coins to draw noise with", given=quoted(coins), do="Leave coins out: then the noise is private."
+        )
     tossed, backend = coins if coins is not None else system_coins(), at.backend
     check_unchanged(backend, at.table)
     for other in at.beside:

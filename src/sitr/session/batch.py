@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
+from sitr import arguments
 from sitr.dataset.schema import Table
 from sitr.errors import QuestionError, unknown_name
 from sitr.ledger.ledger import Ledger
@@ -164,6 +165,16 @@ def requested(
     for name, request in named.items():
         check_name(str(name))
         _check(request, at)
+    if isinstance(weights, Mapping) and (unknown := [name for name in weights if name not in named]):
+        raise unknown_name(unknown[0], list(named), lacks="The batch has no question")
+    if weights is not None and not isinstance(weights, Mapping):
+        arguments.several(weights, name="weights", example="[2, 1]")
+        if len(list(weights)) != len(named):
+            raise QuestionError(
+                wanted=f"one weight for each of {len(named)} questions",
+                given=f"{len(list(weights))} weights",
+                do="Give as many weights as questions, or a dictionary with some of their names.",
+            )
     whole = tuple(_weight(name, place, weights) for place, name in enumerate(named))
     asked = tuple(named.values())
     names = tuple(map(str, named))

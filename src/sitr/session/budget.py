@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
+from sitr import arguments
 from sitr.accounting.filter import Filter
 from sitr.dataset.cells import Rule, Step
 from sitr.dataset.description import Description
@@ -16,7 +17,7 @@ from sitr.dataset.schema import Key, Table, adjusted
 from sitr.errors import DescriptionError, QuestionError, SitrError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
-from sitr.flavors.price import Price, price_of
+from sitr.flavors.price import Amounts, Price, price_of
 from sitr.flavors.random import RandomDP
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
@@ -159,7 +160,7 @@ class Budget(Displayed):
         _refuse_other_unit(said, self.table)
         table = adjusted(
             self._at.table,
-            max_groups=max_groups or said.max_groups,
+            max_groups=said.max_groups if max_groups is None else max_groups,
             max_rows_per_group=max_rows_per_group,
             max_rows=said.max_rows if max_rows is None else max_rows,
             bounds=bounds,
@@ -211,18 +212,19 @@ class Budget(Displayed):
         batched.check_beside(asked, at)
         return batched.Batch(question, at, batched.BatchAnswer, requests=asked)
 
-    def suggest(self, question: str, *, price: Price | None = None) -> Request[Suggestion]:
+    def suggest(self, question: str, *, price: Price | None = None, **amounts: Unpack[Amounts]) -> Request[Suggestion]:
         """Caps and bounds for a question in SQL, or for the sum of a column, chosen privately.
 
         `release(…)` pays for noisy histograms of the groups and rows of people and of the values that are summed; the
         caps and bounds with the least expected error, noise and what they leave out, follow from them. `price` is what
-        the question itself will cost: ten times the price of the suggestion, unless it is given.
+        the question itself will cost, also as `rho=0.05` or `epsilon=1`: ten times the price of the suggestion, unless
+        it is given.
         """
         _check_type(question, str, wanted="a question or the name of a column", do='Write suggest("cost").')
         plain, _ = rewritten(suggesting.question_of(question, self.table))
         wide = suggesting.widened(self.table)
         target = asked(plain, wide, catalog=self._catalog(wide)).watching(BIAS)
-        later = None if price is None else price_of(price)
+        later = None if price is None and not amounts else price_of(price, **amounts)
         found = suggestions.SuggestionQuestion(target, spreads.measured(target), later)
         return Request(found, self._desk(target), suggesting.Suggestion)
 
@@ -506,6 +508,8 @@ class Selection:
 def opened(table: Table, promise: Kept, ledger: str | Path | Ledger) -> Ledger:
     """The ledger, with an account of this data set on these terms."""
     allowed(table.relation, promise)
+    if not isinstance(ledger, str) and not hasattr(ledger, "charge"):
+        arguments.path(ledger, of="sitr.db")
     keeper = SqlLedger(ledger) if isinstance(ledger, str | Path) else ledger
     keeper.open(account_name(table), promise=promise, neighbors=table.neighbors())
     return keeper

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sitr import arguments
 from sitr.errors import FileError
 from sitr.namespace import Later
 from sitr.report.paper import Paper
@@ -39,7 +40,7 @@ def drawn(svg: str, path: str | Path | None) -> Chart | Path:
     """The chart, or the file that it was written to."""
     if path is None:
         return Chart(svg)
-    check_ending(path)
+    check_ending(arguments.path(path, of="chart.svg"))
     return written(path, drawing.standalone(svg))
 
 

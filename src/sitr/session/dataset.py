@@ -10,11 +10,12 @@ from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from sitr import arguments
 from sitr.dataset.csv_format import CsvFormat, DeclaredFormat, check_written
 from sitr.dataset.description import Description, load, save
 from sitr.dataset.publication import Publication, Published
-from sitr.dataset.schema import Bound, Kind, Table, describe
-from sitr.errors import DescriptionError, no_source
+from sitr.dataset.schema import KEYS, Bound, Kind, Table, describe
+from sitr.errors import DescriptionError, InvalidUse, QuestionError, no_source, suggestion
 from sitr.flavors.exposure import warn_of_delta
 from sitr.flavors.price import Amounts, Price, price_of
 from sitr.flavors.pure import PureDP
@@ -32,7 +33,7 @@ from sitr.report.paper import Paper
 from sitr.report.words.words import in_words
 from sitr.session.budget import Budget, allowed, opened, reopened
 from sitr.session.desk import Desk, account_name, keeping
-from sitr.session.shown import Displayed
+from sitr.session.shown import Displayed, check_writable, unwritable
 from sitr.session.terms import (
     check_overwrite,
     check_pair,
@@ -78,7 +79,7 @@ class Dataset(Displayed):
         facts = (
             *((("file", visible(str(self.source))),) if self.source is not None else ()),
             *((("budget", in_words().notation(promise)),) if promise is not None else ()),
-            *((("public tables", ", ".join(map(visible, self.public))),) if self.public else ()),
+            *((("public tables", in_words().comma.join(map(visible, self.public))),) if self.public else ()),
         )
         return summary.dataset(self.table, facts)
 
@@ -131,8 +132,18 @@ class Dataset(Displayed):
     ) -> ExplainedQuestion:
         """A question in SQL as a tree: what is read, bounded, measured and shown. Needs no budget and reads no rows.
 
-        `beside` are other data sets that the question joins. `limits` are those of `Budget.sql`, such as `max_rows`.
+        `beside` are other data sets that the question joins. `limits` are those of `Budget.sql`, such as `max_rows`; a
+        price can also be given by its numbers, such as `rho=0.05`.
         """
+        arguments.several(beside, name="beside", example="[patients]")
+        for other in beside:
+            if not isinstance(other, Dataset):
+                raise QuestionError(
+                    wanted="other protected data sets in beside", given=repr(other), do="Write for example [patients]."
+                )
+        amounts = {name: limits.pop(name) for name in Amounts.__annotations__ if name in limits}
+        if amounts:
+            price = price_of(price, **amounts)
         alone = self._unpaid()
         budget = alone.beside(*(other._unpaid() for other in beside)) if beside else alone
         return budget.sql(text, **limits).explain(price)
@@ -156,7 +167,10 @@ class Dataset(Displayed):
         `publication` says who publishes the answers, such as {"title": "Visits by ward", "contact": "data@…"}; without
         one, a file that is replaced keeps what it said.
         """
+        target = arguments.path(path, of="visits.sitr.yaml")
         kept = None if promise is None and not amounts else price_of(promise, **amounts)
+        if ledger is not None:
+            arguments.path(ledger, of="sitr.db")
         check_pair(kept, ledger)
         if self.source is None:
             raise DescriptionError(
@@ -172,12 +186,16 @@ class Dataset(Displayed):
         format = self._format()
         place = Path(ledger) if ledger is not None else None
         made = Description(self.table, self.source, format, kept, place, files)
-        check_overwrite(Path(path), made)
-        made = replace(made, publication=_said(publication, Path(path)))
+        check_overwrite(target, made)
+        made = replace(made, publication=_said(publication, target))
+        check_writable(target)  # before a budget is opened
         if kept is not None and place is not None:  # first, so that the budget of a description always exists
             self.budget(kept, ledger=place)
-        save(made, Path(path))
-        return Path(path)
+        try:
+            save(made, target)
+        except OSError:
+            raise unwritable(target) from None
+        return target
 
     def one_off(self, *prices: Price, ledger: str | Path | None = None, **amounts: Unpack[Amounts]) -> Budget:
         """A budget of exactly these prices, for a file that no description names; it is opened by the first charge.
@@ -195,6 +213,8 @@ class Dataset(Displayed):
         check_undescribed(self.source)
         promise = allowed(self.table.relation, price_of(reduce(add, paid)))
         beside = self.source and self.source.with_name(self.source.name.split(".")[0] + ".sitr.db")
+        if ledger is not None and not isinstance(ledger, str):
+            arguments.path(ledger, of="sitr.db")
         place = sqlite_file(ledger or str(beside), patience=0.0).path
         later = LazyLedger(place, account_name(self.table), promise, self.table.neighbors())
         return self._budget(later)
@@ -224,7 +244,8 @@ class Dataset(Displayed):
 def _said(publication: Published | None, path: Path) -> Publication:
     """Who publishes: as given, or as the file said that is replaced."""
     if publication is not None:
-        return Publication().changed(**publication)
+        arguments.mapping(publication, name="publication", example='{"title": "Visits by ward"}')
+        return Publication().changed(**{str(name): value for name, value in publication.items()})
     return load(path).publication if is_description(path) else Publication()
 
 
@@ -274,6 +295,7 @@ class Unprotected:
         max_rows: int | None = None,
     ) -> Dataset:
         """The data set with these declarations: see `protect`. Reads every value once."""
+        arguments.mapping(keys, name="keys", example=KEYS)
         table = describe(
             self.name(name),
             kinds=self.backend.kinds(),
@@ -299,6 +321,8 @@ def look(
 ) -> Unprotected:
     """Look at the columns of a source. For a CSV file, types and formats that are not declared are detected."""
     check_written(written)
+    if types is not None:
+        arguments.mapping(types, name="types", example='{"cost": "real"}')
     declared = {column: _kind(column, kind) for column, kind in (types or {}).items()}
     return Unprotected(source, declared, written, duckdb.open_source(source, types=declared, written=written))
 
@@ -345,6 +369,10 @@ def protect(
             given=f"unit={unit!r} and relation={relation!r}",
             do='Write unit="patient_id", and leave relation out or write sitr.Relation.REPLACE_ONE.',
         )
+    for given in written:
+        if given not in DeclaredFormat.__annotations__:
+            known = (*(protect.__kwdefaults__ or ()), "unit", *DeclaredFormat.__annotations__)
+            raise InvalidUse(given=f"There is no parameter {given!r}.", do=suggestion(given, known))
     found = look(source, types=types, **written)
     if found.file is not None and not accept_types:
         confirmation.confirm(found.file, declared=found.declared, written=written)
@@ -353,12 +381,12 @@ def protect(
         max_groups=max_groups,
         max_rows_per_group=max_rows_per_group,
         max_rows=max_rows,
-        bounds=bounds or {},
-        granularity=granularity or {},
-        keys=keys or {},
+        bounds={} if bounds is None else bounds,
+        granularity={} if granularity is None else granularity,
+        keys={} if keys is None else keys,
         relation=relation,
         name=name,
-        public=public or {},
+        public={} if public is None else public,
     )
 
 
@@ -367,7 +395,7 @@ def open(description: str | Path) -> Dataset:
 
     The file of rows must be there. Whether it still has the columns that were described is checked before each charge.
     """
-    found = load(Path(description))
+    found = load(arguments.path(description, of="visits.sitr.yaml"))
     if not found.source.is_file():
         raise no_source(found.source)
     made = Dataset(found.table, None, found.source, found, found.public)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from statistics import median
 from typing import TYPE_CHECKING, Any, cast
 
+from sitr import arguments
 from sitr.accounting.filter import Filter
 from sitr.errors import FileError, QuestionError, unknown_name
 from sitr.flavors.arrows import Additive
@@ -94,6 +95,8 @@ def _targets(
     question: Question, error: Errors, like: Additive, *, at: Desk, size: Sizes, rows: int | None
 ) -> dict[str, float]:
     """The errors that are wanted, in the units of their columns."""
+    arguments.mapping(error, name="error", example='{"n": 100}')
+    arguments.mapping(size, name="size", example='{"n": 20000}')
     plan = question.plan(like)
     for part in plan.parts if isinstance(plan, BatchPlan) else (plan,):
         if isinstance(part, AggregatePlan):
@@ -114,7 +117,7 @@ def _targets(
         if name in size:
             return _positive(size[name], f"the size of {name}")
         if not earlier:
-            earlier.append(_released(plan.text, at))
+            earlier.append(released_sizes(plan.text, at))
         if name not in earlier[0]:
             raise QuestionError(
                 given=f"The error of {name} is a share of its size, which is not known.",
@@ -150,7 +153,7 @@ def _positive(given: object, what: str) -> Fraction:
     return found
 
 
-def _released(text: str, at: Desk) -> dict[str, float]:
+def released_sizes(text: str, at: Desk) -> dict[str, float]:
     """The sizes of the columns in the newest kept answer to the same question: medians over its rows.
 
     These numbers were released, so choosing a price by them costs nothing.

@@ -14,6 +14,7 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from sitr import arguments
 from sitr.backends.backend import Backend
 from sitr.backends.csv import CsvFile
 from sitr.backends.duckdb import ArrowStream, DuckDB, open_source
@@ -45,6 +46,7 @@ def declared(
 
     `protected` is the protected source as the user gave it, before it became a `backend`.
     """
+    arguments.mapping(public, name="public", example='{"census": "census-2011.parquet"}')
     found: dict[str, Source] = {}
     for name, source in public.items():
         if not isinstance(name, str) or not name.isidentifier():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar, Unpack, cast
 
 from sitr.accounting.filter import Filter
@@ -21,8 +22,9 @@ from sitr.report.papers import Others, preview_paper
 from sitr.report.words.words import in_words
 from sitr.session.answer import Answer
 from sitr.session.ask import ask
+from sitr.session.column_errors import ColumnErrors, ranked
 from sitr.session.desk import Desk
-from sitr.session.prices import Errors, Sizes, around, expected, price_for
+from sitr.session.prices import Errors, Sizes, around, expected, price_for, released_sizes
 from sitr.session.shown import Displayed, once
 
 Answered_co = TypeVar("Answered_co", bound=Answer, covariant=True)
@@ -87,7 +89,7 @@ class Request(Displayed, Generic[Answered_co]):
         )
         for budget in (standing, *(now for _, _, now in others)):
             budget.charge(plan.price)  # a price in a flavor that a budget does not take is refused here
-        return Preview(self.question, plan, standing, paid, others)
+        return Preview(self.question, plan, standing, paid, others, released_sizes(plan.text, self.at))
 
     def price_for(
         self, error: Errors, *, size: Sizes | None = None, rows: int | None = None, delta: float | None = None
@@ -128,11 +130,15 @@ class Preview(Displayed):
     """The price that was asked about, of which the plan may use less."""
     others: Others = ()
     """The budgets of other tables that the question joins."""
+    sizes: Mapping[str, float] = field(default_factory=dict)
+    """The sizes of the columns in an earlier answer to the same question; none if there is none."""
 
     @property
     def paper(self) -> Paper:
         """What is shown of it, the same on the terminal, in notebooks and as JSON."""
-        return once(self, lambda: preview_paper(self.plan, self.standing, self._plans, others=self.others))
+        return once(
+            self, lambda: preview_paper(self.plan, self.standing, self._plans, others=self.others, sizes=self.sizes)
+        )
 
     def prices(self) -> tuple[Preview, ...]:
         """Previews at this price and at others: a quarter, half, twice and four times it, cheapest first.
@@ -140,7 +146,7 @@ class Preview(Displayed):
         Prices above what is left of the budget are replaced by all that is left. A mechanism with a fixed promise has
         one price only.
         """
-        return tuple(Preview(self.question, plan, self.standing, self.offered, self.others) for plan in self._plans())
+        return tuple(replace(self, plan=plan) for plan in self._plans())
 
     def _plans(self) -> tuple[Plan, ...]:
         return around(self.question, self.price if self.offered is None else self.offered, self.plan, self.standing)
@@ -149,21 +155,25 @@ class Preview(Displayed):
         try:
             errors = self.errors()
         except QuestionError:  # they depend on the data
-            errors = {}
+            errors = ColumnErrors({})
         if getattr(self.paper.query, "unmeasured", False):
-            errors = {self.paper.words.aggregate.unmeasured(name): error for name, error in errors.items()}
+            said = self.paper.words.aggregate.unmeasured
+            errors = ColumnErrors({said(name): error for name, error in errors.items()}, ranks=map(said, errors.ranks))
         text, after = summary.in_one_line(self.plan.text), after_paying(self.plan, self.standing)
-        return self.paper.words.summary.preview(text, cast("Kept", self.price), errors, after)
+        return self.paper.words.summary.preview(text, cast("Kept", self.price), errors, after, ranks=errors.ranks)
 
     @property
     def price(self) -> Promise:
         """What would be charged."""
         return self.plan.price
 
-    def errors(self, *, confidence: Number = 0.95, rows: int | None = None) -> dict[str, float]:
-        """The largest error of every column at this confidence.
+    def errors(self, *, confidence: Number = 0.95, rows: int | None = None) -> ColumnErrors:
+        """The largest error of every column at this confidence: a dictionary.
+
+        Errors of quantiles, minima and maxima are numbers of ranks, as `errors().units` says.
 
         The error of a mean or a ratio depends on the number of rows: with `rows`, it is the largest error of cells
         whose noisy count is at least this, and without it, only the bounds limit it.
         """
-        return expected(self.question, self.plan, confidence=confidence, rows=rows)
+        found = expected(self.question, self.plan, confidence=confidence, rows=rows)
+        return ColumnErrors(found, ranks=ranked(self.plan))

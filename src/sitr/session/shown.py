@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast
 
+from sitr import arguments
 from sitr.dataset.publication import Publication, Published
 from sitr.errors import FileError, unknown_name
 from sitr.language import Digits, Language, choice, speaking, spoken
@@ -153,19 +154,38 @@ def chosen(lang: str | None, digits: str | None = None) -> Iterator[None]:
 
 def written(path: str | Path, content: str) -> Path:
     """The path, after writing this text to it."""
-    target = Path(path)
+    target = arguments.path(path, of="visits.html")
     try:
         target.write_text(content, encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError):
-        raise FileError(
-            given=f"Cannot write {target}, because its folder does not exist or is not writable.",
-            do="Make the folder, or choose another path.",
-        ) from None
+        raise unwritable(target) from None
     return target
+
+
+def unwritable(path: Path) -> FileError:
+    """A file that cannot be written."""
+    if path.is_dir():
+        return FileError(given=f"Cannot write {path}, because it is a folder.", do="Name a file in it.")
+    return FileError(
+        given=f"Cannot write {path}, because its folder does not exist or is not writable.",
+        do="Make the folder, or choose another path.",
+    )
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a path to which nothing can be written. A file that is there stays as it is."""
+    new = not path.exists()
+    try:
+        path.open("a").close()
+    except OSError:
+        raise unwritable(path) from None
+    if new:
+        path.unlink()
 
 
 def certified(path: str | Path, paper: Paper, publication: Publication) -> Path:
     """The path, after the page was written to it. First the ledger records its hash, so that it can be verified."""
+    arguments.path(path, of="visits.html")
     page, receipt = html.page(paper, publication, release=_kept(paper.receipt)), paper.receipt
     assert receipt is not None
     if receipt.ledger is not None:

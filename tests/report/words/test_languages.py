@@ -16,6 +16,7 @@ import sitr
 from sitr.accounting.compare import THEOREMS
 from sitr.dataset.schema import Kind
 from sitr.language import Language, speaking
+from sitr.namespace import Later
 from sitr.report.words.arabic.accounting import THEOREMS as ARABIC_THEOREMS
 from sitr.report.words.arabic.arabic import ARABIC
 from sitr.report.words.arabic.labels import LABELS
@@ -33,6 +34,7 @@ def parts(words: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         if attribute.startswith("_"):
             continue
         value = getattr(words, attribute)
+        value = value._found if isinstance(value, Later) else value
         if attribute in kept and is_dataclass(value):
             yield from parts(value, f"{name}{attribute}.")
         else:

@@ -126,7 +126,11 @@ def test_no_translation_is_unused() -> None:
     assert not written.keys() - texts().keys() - FIXED
 
 
-FIXED = {"Expected {}, got {}.", "Usage:", "Options:", "Arguments:", "Commands:", "[required]"}
+FIXED = {
+    *("Expected {}, got {}.", "Usage:", "Options:", "Arguments:", "Commands:", "[required]", "[default: {}]"),
+    *("[OPTIONS]", "COMMAND [ARGS]...", "Show this message and exit."),
+    *("<str>", "<path>", "<list[str]>", "<list[Path]>", "<int>", "<int range>", "<float>", "<float range>"),
+}
 """Texts that are not written as messages in the source."""
 
 

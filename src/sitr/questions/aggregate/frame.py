@@ -28,6 +28,8 @@ def column(name: str) -> Expr:
     >>> ((column("days") > 3) & ~column("ward").is_null()).text
     '(days > 3) AND (NOT (ward IS NULL))'
     """
+    if not isinstance(name, str):
+        raise QuestionError(wanted="the name of a column", given=shown(name), do='Write sitr.column("cost").')
     return Expr(Name(name))
 
 
@@ -245,7 +247,7 @@ class Then(Expr):
 
     def when(self, condition: Expr) -> When:
         """Another condition, which is looked at where the ones before it are not true."""
-        return When(self.parts, condition.expression)
+        return When(self.parts, _condition(condition))
 
     def otherwise(self, value: object) -> Expr:
         """The value where no condition is true."""
@@ -258,7 +260,13 @@ def when(condition: Expr) -> When:
     >>> when(column("age") < 18).then("child").otherwise("adult").text
     "CASE WHEN age < 18 THEN 'child' ELSE 'adult' END"
     """
-    return When((), condition.expression)
+    return When((), _condition(condition))
+
+
+def _condition(given: object) -> Expression:
+    if not isinstance(given, Expr):
+        raise QuestionError(wanted="a condition", given=shown(given), do='Write when(sitr.column("age") < 18).')
+    return given.expression
 
 
 Operand: TypeAlias = "str | Expr"

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from sitr.dataset.schema import Key, Table, public_keys
+from sitr import arguments
+from sitr.dataset.schema import KEYS, Key, Table, public_keys
 from sitr.errors import QuestionError, UnknownName, unknown_name
 from sitr.questions.aggregate.expressions.typed import MOST_KEYS
 from sitr.questions.aggregate.relations import Catalog
@@ -17,8 +18,9 @@ Keys: TypeAlias = Mapping[str, Sequence[Key] | str]
 
 def with_keys(table: Table, keys: Keys | None, catalog: Catalog) -> Table:
     """The same data set with other public keys, for one question. Like caps, they are a public choice."""
-    if not keys:
+    if keys is None:
         return table
+    arguments.mapping(keys, name="keys", example=KEYS)
     chosen = {
         table.column(name).name: values_of(given, catalog) if isinstance(given, str) else given
         for name, given in keys.items()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+from sitr import arguments
 from sitr.errors import QuestionError, unknown_name
 from sitr.numbers import Number, finite
 
@@ -58,6 +59,7 @@ def targets_of(given: Mapping[str, Number], columns: Iterable[str], *, rows: int
 
 
 def _checked(given: Mapping[str, Number], columns: Iterable[str], *, what: str) -> tuple[tuple[str, Fraction], ...]:
+    arguments.mapping(given, name=f"{what.removeprefix('the ')}s", example='{"n": 1, "total": 4}')
     names, found = list(columns), []
     for name, number in given.items():
         if name not in names:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from sitr import arguments
 from sitr.dataset.cells import Drawable, Rule
 from sitr.dataset.domain import DeclaredCells, End, drawable
-from sitr.dataset.schema import Key, Table
+from sitr.dataset.schema import BOUNDS, KEYS, Key, Table
 from sitr.errors import DescriptionError
 from sitr.namespace import Later
 from sitr.neighbors.unit import Person
@@ -45,6 +46,7 @@ def axes(
     paid for. Bounds of dates and timestamps can only be given here. `required` columns have no cell for NULL. No row is
     read.
     """
+    _check_kinds(columns, bounds, keys, required)
     person = table.unit.column if isinstance(table.unit, Person) else None
     found = {column.name: column for column in table.columns}
     names = [name for name in found if name != person] if columns is None else list(columns)
@@ -69,3 +71,12 @@ def axes(
         )
         for name in names
     )
+
+
+def _check_kinds(columns: object, bounds: object, keys: object, required: object) -> None:
+    if columns is not None:
+        arguments.several(columns, name="columns", example='["ward", "cost"]')
+    arguments.several(required, name="required", example='["ward"]')
+    for name, given, example in (("bounds", bounds, BOUNDS), ("keys", keys, KEYS)):
+        if given is not None:
+            arguments.mapping(given, name=name, example=example)

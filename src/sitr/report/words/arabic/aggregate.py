@@ -15,12 +15,13 @@ from sitr.flavors.arrows import Kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.partition import PartitionSelection
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact
-from sitr.plans.plan import Plan
+from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.clamping import Clamping
@@ -34,7 +35,20 @@ from sitr.report.figures import about, at_least, at_most, number, percent, short
 from sitr.report.headline import Headline
 from sitr.report.words.arabic.marks import listed, ltr, named
 from sitr.report.words.arabic.meaning import DELTA, EPSILON, kept
-from sitr.report.words.arabic.nouns import BAR, KEY, NOBODY, ROW, caps, chance, confidence, counted, noise, unit, units
+from sitr.report.words.arabic.nouns import (
+    BAR,
+    GROUP,
+    KEY,
+    NOBODY,
+    ROW,
+    caps,
+    chance,
+    confidence,
+    counted,
+    noise,
+    unit,
+    units,
+)
 from sitr.report.words.arabic.ranks import RankWords
 from sitr.report.words.measured import ends, without_keys
 from sitr.report.words.messages import isolated
@@ -77,15 +91,16 @@ class AggregateWords:
     def bias(self, query: BoundedQuery, /, *, total: bool = False) -> str:
         """What is known about the bias, in each group or only in all groups together."""
         if not query.leaves_out:
-            return "لا تترك الحدود ولا الحدود القصوى شيئًا خارج هذه الإجابة."
+            return "لا تترك الحدود ولا السقوف شيئًا خارج هذه الإجابة."
         if query.watch is None:
             return (
-                "قد تترك الحدود القصوى والحدود صفوفًا وقيمًا خارج الحساب، ولم يُقَس عددها، فقد تقع الأعداد الحقيقية "
-                "للجدول خارج هذه المجالات."
+                "قد تترك السقوف والحدود صفوفًا وقيمًا خارج الحساب، ولم يُقَس عددها، فقد تقع الأعداد الحقيقية "
+                "للجدول خارج هذه الفترات."
             )
+        share = ltr(f"{about(query.watch.share * 100)}%")
         return (
-            f"يقيس {ltr(about(query.watch.share * 100))}٪ من الثمن عدد {units(query)} الذين تُرك شيء من بياناتهم بسبب "
-            "الحدود القصوى أو الحدود"
+            f"يقيس {share} من الثمن عدد {units(query)} الذين تُرك شيء من بياناتهم بسبب "
+            "السقوف أو الحدود"
             + ("، في المجموعات كلها معًا: فهذا أقل من أن يكشف ذلك في كل مجموعة" if total else "")
             + "، أما مقدار ما تُرك فلا يُقاس."
         )
@@ -98,22 +113,21 @@ class AggregateWords:
         much = f"نحو {ltr(percent(share.value))} (± {ltr(percent(share.error))}) من {units(query)}{where}"
         if why is Why.ROWS:
             count = (
-                "العدد الدقيق لجميع الصفوف أكبر من العدد المحدود، وقد يكون فوق هذا المجال"
+                "العدد الدقيق لجميع الصفوف أكبر من العدد المحدود، وقد يكون فوق هذه الفترة"
                 if counts
-                else "بهذه الصفوف قد تقع الأعداد الدقيقة خارج مجالاتها"
+                else "بهذه الصفوف قد تقع الأعداد الدقيقة خارج فتراتها"
             )
-            return f"{much} تُركت صفوف لهم بسبب الحدود القصوى: {count}؛ ولم يُقَس بكم."
-        return f"{much} لهم قيم في {named(of)} خارج حدوده: قد يقع المجموع الحقيقي خارج هذا المجال."
+            return f"{much} تُركت صفوف لهم بسبب السقوف: {count}؛ ولم يُقَس بكم."
+        return f"{much} لهم قيم في {named(of)} خارج حدوده: قد يقع المجموع الحقيقي خارج هذه الفترة."
 
     def beyond(self, people: Amount, query: BoundedQuery, /) -> str:
         """How many people had rows in more groups than the cap, or lost groups by the cap on all rows."""
         about_many = f"نحو {ltr(about(people.value))} (± {ltr(about(people.error))})"
         some = about_many if people.low else f"ما لا يزيد على {ltr(about(people.high))}"
         if query.max_rows is not None:
-            return f"{some} من {units(query)} لهم صفوف في مجموعات تركت الحدود القصوى جميع صفوفهم فيها."
-        return (
-            f"{some} من {units(query)} لهم صفوف في مجموعات أكثر من {ltr(number(query.max_groups))}، وتُركت بقية صفوفهم."
-        )
+            return f"{some} من {units(query)} لهم صفوف في مجموعات تركت السقوف جميع صفوفهم فيها."
+        groups = counted(query.max_groups, GROUP, oblique=True)
+        return f"{some} من {units(query)} لهم صفوف في أكثر من {groups}، وتُركت بقية صفوفهم."
 
     def clamping(self, both: Clamping, /) -> str:
         """Which bounds of a sum have less noise."""
@@ -127,7 +141,7 @@ class AggregateWords:
             return f"{found} قصر المجموع أفضل، ما لم تتجاوز مجاميع كثيرة حدوده."
         if person.error > rows.error:
             return f"{found} قصر الصفوف أفضل، ما لم تُترك صفوف كثيرة."
-        return f"{found} قصر المجموع أفضل إذا كانت للأشخاص صفوف أكثر من الحد الأقصى."
+        return f"{found} قصر المجموع أفضل إذا كانت للأشخاص صفوف أكثر من السقف."
 
     def together(self, cells: int | None, /) -> str:
         """What an error means where noisy numbers selected or sorted the rows."""
@@ -135,7 +149,7 @@ class AggregateWords:
         one = " والأخطاء المذكورة هنا لمفتاح منشور واحد، وهي أكبر إذا كثرت المفاتيح." if cells is None else ""
         return (
             f"اختارت أعدادٌ مشوبة بالضوضاء الصفوفَ أو رتبتها، ولذلك تصح الفترات معًا لجميع الخلايا {measured} باحتمال "
-            f"{confidence()}؛ ولا يشمل ذلك التحيز الناتج عن القصر ضمن الحدود وعن الحدود القصوى.{one}"
+            f"{confidence()}؛ ولا يشمل ذلك التحيز الناتج عن القصر ضمن الحدود وعن السقوف.{one}"
         )
 
     def other_error(self) -> str:
@@ -295,9 +309,15 @@ class AggregateWords:
         """The sizes of the noise of the measurements as fractions."""
         return f"الأحجام الدقيقة: {'؛ '.join(f'{named(name)}: {ltr(size)}' for name, size in sizes)}."
 
+    def beyond_groups(self, query: BoundedQuery, /) -> str:
+        """The name of the measurement of people who had rows in more groups than the cap."""
+        return f"{units(query)} ممن تجاوزوا سقف {'الصفوف' if query.max_rows is not None else 'المجموعات'}"
+
     def checks(self, plan: AggregatePlan, headline: Headline, /) -> tuple[str, ...]:
         """The arithmetic from noise to price: one line per measurement and one for the sum."""
         lines = [f"{named(each.measurement.name)}: {_share(each, plan)}" for each in plan.first]
+        if plan.beyond is not None:
+            lines.append(f"{self.beyond_groups(plan.query)}: {_cost(plan.beyond)}")
         if plan.threshold is not None:
             lines.append(f"المفاتيح: {_threshold(plan.threshold, plan[KEYS].distance)}")
         return (*lines, f"معًا: {_together(plan, cast('Kept', headline.promise))}")
@@ -350,6 +370,16 @@ class AggregateWords:
     def label(self, key: RowKey, /) -> str:
         """A whole key in one line."""
         return " · ".join(map(self.key, key)) if key else "جميع الصفوف"
+
+
+def _cost(measured: Measurement) -> str:
+    """The cost of a measurement of one number."""
+    law, far = measured.mechanism, measured.distance
+    assert isinstance(law, Noise)
+    assert far is not None
+    formula, symbol = law.arithmetic
+    moved = far.l2_squared if law.euclidean else far.l1
+    return ltr(f"{formula.format(moved=number(moved), size=about(law.size))} {_result(law.cost(), symbol)}")
 
 
 def _share(measured: NoisyTerm, plan: AggregatePlan) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, cast
 
@@ -28,7 +28,7 @@ from sitr.report.words.arabic.explained import ExplainedWords
 from sitr.report.words.arabic.histogram import HistogramWords
 from sitr.report.words.arabic.joins import JoinWords
 from sitr.report.words.arabic.labels import LABELS
-from sitr.report.words.arabic.marks import code, ltr, named
+from sitr.report.words.arabic.marks import code, listed, ltr, named
 from sitr.report.words.arabic.meaning import DELTA, EPSILON, GAMMA, exceptions, kept, likelihood, moved
 from sitr.report.words.arabic.nouns import confidence, noise, unit, units
 from sitr.report.words.arabic.questions import question
@@ -68,11 +68,21 @@ class Arabic:
     code = "ar"
     """The language of a page, for browsers."""
 
+    comma = "، "
+    """What separates the items of a list."""
+
     direction = "rtl"
     """The direction in which the language is written, for browsers."""
 
     scales: ClassVar[Mapping[int, str]] = {3: "ألف", 6: "مليون", 9: "مليار", 12: "تريليون", 15: "كوادريليون"}
     """The names of powers of ten on an axis."""
+
+    def drowned(self, columns: Sequence[str], /) -> str:
+        """That the errors of these columns are larger than the numbers themselves."""
+        return (
+            f"في إجابة سابقة عن هذا السؤال كان معظم الأعداد في {listed(map(named, columns))} أصغر من هذا الخطأ: "
+            "فالضوضاء تخفيها عند هذا الثمن."
+        )
 
     def label(self, name: str, /) -> str:
         """A label, a heading or a name in a legend, by its English text."""
@@ -248,7 +258,7 @@ class Arabic:
     def digits(self) -> str:
         """How numbers are rounded, and where all digits are."""
         return (
-            "قُرِّبت الأعداد إلى أول رقمين من الخطأ، والمجالات إلى الخارج؛ وفي الملفات والجداول ومع الخيار "
+            "قُرِّبت الأعداد إلى أول رقمين من الخطأ، والفترات إلى الخارج؛ وفي الملفات والجداول ومع الخيار "
             f"{code('--exact')} جميع الأرقام."
         )
 

@@ -39,7 +39,7 @@ class BatchWords:
         """What the errors mean."""
         return (
             f"كل عدد، إذا نُظر إليه وحده، يقع على مسافة لا تزيد على خطئه من الإجابة الدقيقة باحتمال {confidence()}؛ "
-            "ولا يشمل ذلك الانحياز الناتج عن الحصر والحدود القصوى."
+            "ولا يشمل ذلك التحيز الناتج عن القصر ضمن الحدود وعن السقوف."
         )
 
     def bias(self) -> str:
@@ -48,7 +48,7 @@ class BatchWords:
 
     def caps(self, many: int, /) -> str:
         """Where to look for the caps."""
-        return f"الحدود القصوى في {counted(many, QUESTION, oblique=True)} مذكورة عند كل سؤال."
+        return f"السقوف في {counted(many, QUESTION, oblique=True)} مذكورة عند كل سؤال."
 
     def released(self, names: Sequence[str], /) -> str:
         """What was released, in a few words."""

@@ -66,7 +66,7 @@ class ExplainedWords:
 
     def beyond(self) -> str:
         """The measurement of people who lost groups."""
-        return "الأشخاص الذين لهم صفوف في مجموعات تركت الحدود القصوى جميع صفوفهم فيها"
+        return "الأشخاص الذين لهم صفوف في مجموعات تركت السقوف جميع صفوفهم فيها"
 
     def about_bias(self) -> str:
         """A measurement that no column shows."""

@@ -63,6 +63,7 @@ LABELS: Mapping[str, str] = {
     "charged at": "وقت الدفع",
     "clamped to": "قُصر على",
     "clamping": "القصر ضمن الحدود",
+    "warning": "تنبيه",
     "coins": "مصدر العشوائية",
     "column": "العمود",
     "columns": "الأعمدة",

@@ -46,7 +46,7 @@ class SuggestWords:
 
     def released(self, sql: str, /) -> str:
         """What was released, in a few words."""
-        return f"حدود قصوى وحدود قيم من أجل {verbatim(sql)}"
+        return f"سقوف وحدود من أجل {verbatim(sql)}"
 
     def one_cell(self) -> str:
         """The most that a person contributes to a suggestion."""

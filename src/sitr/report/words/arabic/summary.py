@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,6 +17,7 @@ from sitr.report.words.arabic.marks import code, listed, ltr, named
 from sitr.report.words.arabic.meaning import kept
 from sitr.report.words.arabic.nouns import ANSWER, COLUMN, GROUP, ROW, confidence, counted
 from sitr.report.words.arabic.questions import question
+from sitr.report.words.arabic.ranks import RankWords
 from sitr.report.words.messages import isolated
 
 RELATIONS = {Relation.ADD_REMOVE: "الإضافة أو الحذف", Relation.REPLACE_ONE: "الاستبدال"}
@@ -92,9 +93,21 @@ class SummaryWords:
         """What to do with a question."""
         return f"يعرض {code('preview(price)')} الأخطاء مجانًا؛ ويدفع {code('release(price)')} الثمن ويعطي الإجابة"
 
-    def preview(self, text: str, price: Kept, errors: Mapping[str, float], after: Filter | None, /) -> str:
-        """A preview: the price, the errors, and what would be left."""
-        found = [f"{named(name)} {ltr(f'± {error(width)}')}" for name, width in errors.items()]
+    def preview(
+        self,
+        text: str,
+        price: Kept,
+        errors: Mapping[str, float],
+        after: Filter | None,
+        /,
+        *,
+        ranks: Container[str] = (),
+    ) -> str:
+        """A preview: the price, the errors, of which those in `ranks` count ranks, and what would be left."""
+        found = [
+            f"{named(name)} {RankWords().error(width) if name in ranks else ltr(f'± {error(width)}')}"
+            for name, width in errors.items()
+        ]
         shown = f"؛ الأخطاء عند {confidence()}: {listed(found)}" if found else ""
         then = "" if after is None else kept(after.remaining(), left=True)
         left = f"سيبقى {then}" if then else "الميزانية لا تكفي لدفع هذا"

@@ -15,12 +15,13 @@ from sitr.flavors.arrows import Kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.partition import PartitionSelection
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact
-from sitr.plans.plan import Plan
+from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.clamping import Clamping
@@ -313,9 +314,15 @@ class AggregateWords:
         """The sizes of the noise of the measurements as fractions."""
         return f"Exact sizes: {'; '.join(f'{visible(name)}: {size}' for name, size in sizes)}."
 
+    def beyond_groups(self, query: BoundedQuery, /) -> str:
+        """The name of the measurement of people who had rows in more groups than the cap."""
+        return f"{units(query)} beyond the cap on {'rows' if query.max_rows is not None else 'groups'}"
+
     def checks(self, plan: AggregatePlan, headline: Headline, /) -> tuple[str, ...]:
         """The arithmetic from noise to price: one line per measurement and one for the sum."""
         lines = [f"{visible(each.measurement.name)}: {_share(each, plan)}" for each in plan.first]
+        if plan.beyond is not None:
+            lines.append(f"{self.beyond_groups(plan.query)}: {_cost(plan.beyond)}")
         if plan.threshold is not None:
             lines.append(f"keys: {_threshold(plan.threshold, plan[KEYS].distance)}")
         return (*lines, f"together: {_together(plan, cast('Kept', headline.promise))}")
@@ -366,6 +373,16 @@ class AggregateWords:
     def label(self, key: RowKey, /) -> str:
         """A whole key in one line."""
         return " · ".join(map(self.key, key)) if key else "all rows"
+
+
+def _cost(measured: Measurement) -> str:
+    """The cost of a measurement of one number."""
+    law, far = measured.mechanism, measured.distance
+    assert isinstance(law, Noise)
+    assert far is not None
+    formula, symbol = law.arithmetic
+    moved = far.l2_squared if law.euclidean else far.l1
+    return f"{formula.format(moved=number(moved), size=about(law.size))} {_result(law.cost(), symbol)}"
 
 
 def _share(measured: NoisyTerm, plan: AggregatePlan) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.approximate import ApproximateDP
@@ -16,29 +16,37 @@ from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.receipt import Receipt
 from sitr.mechanisms.additive import Noise
+from sitr.namespace import Later
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.numbers import Number
 from sitr.report.figures import at_most, number, visible
 from sitr.report.headline import READING_DELTA, Headline, rounded
-from sitr.report.words.english.accounting import AccountingWords
 from sitr.report.words.english.aggregate import AggregateWords
-from sitr.report.words.english.batch import BatchWords
-from sitr.report.words.english.certificate import CertificateWords
-from sitr.report.words.english.explained import ExplainedWords
-from sitr.report.words.english.histogram import HistogramWords
-from sitr.report.words.english.joins import JoinWords
 from sitr.report.words.english.meaning import likelihood, moved
 from sitr.report.words.english.nouns import noise, unit, units
-from sitr.report.words.english.ranks import RankWords
-from sitr.report.words.english.statistic import StatisticWords
-from sitr.report.words.english.suggest import SuggestWords
-from sitr.report.words.english.summary import SummaryWords
-from sitr.report.words.english.synthetic import SyntheticWords
-from sitr.report.words.english.verify import VerifyWords
 from sitr.report.words.explanation import symbols
 from sitr.report.words.notation import exceptions, notation
 from sitr.report.words.protects import Protects
+
+if TYPE_CHECKING:
+    from sitr.report.words.english.accounting import AccountingWords
+    from sitr.report.words.english.batch import BatchWords
+    from sitr.report.words.english.certificate import CertificateWords
+    from sitr.report.words.english.explained import ExplainedWords
+    from sitr.report.words.english.histogram import HistogramWords
+    from sitr.report.words.english.joins import JoinWords
+    from sitr.report.words.english.ranks import RankWords
+    from sitr.report.words.english.statistic import StatisticWords
+    from sitr.report.words.english.suggest import SuggestWords
+    from sitr.report.words.english.summary import SummaryWords
+    from sitr.report.words.english.synthetic import SyntheticWords
+    from sitr.report.words.english.verify import VerifyWords
+
+
+def _words(later: object) -> Any:
+    """The words of one kind of question, loaded when they are first used: most commands need those of one kind."""
+    return later
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,27 +58,58 @@ class English:
     """
 
     aggregate: AggregateWords = field(default_factory=AggregateWords)
-    ranks: RankWords = field(default_factory=RankWords)
-    joins: JoinWords = field(default_factory=JoinWords)
-    batch: BatchWords = field(default_factory=BatchWords)
-    suggest: SuggestWords = field(default_factory=SuggestWords)
-    histogram: HistogramWords = field(default_factory=HistogramWords)
-    statistic: StatisticWords = field(default_factory=StatisticWords)
-    synthetic: SyntheticWords = field(default_factory=SyntheticWords)
-    accounting: AccountingWords = field(default_factory=AccountingWords)
-    verify: VerifyWords = field(default_factory=VerifyWords)
-    certificate: CertificateWords = field(default_factory=CertificateWords)
-    summary: SummaryWords = field(default_factory=SummaryWords)
-    explained: ExplainedWords = field(default_factory=ExplainedWords)
+    ranks: RankWords = field(default_factory=lambda: _words(Later("sitr.report.words.english.ranks", made="RankWords")))
+    joins: JoinWords = field(default_factory=lambda: _words(Later("sitr.report.words.english.joins", made="JoinWords")))
+    batch: BatchWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.batch", made="BatchWords"))
+    )
+    suggest: SuggestWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.suggest", made="SuggestWords"))
+    )
+    histogram: HistogramWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.histogram", made="HistogramWords"))
+    )
+    statistic: StatisticWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.statistic", made="StatisticWords"))
+    )
+    synthetic: SyntheticWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.synthetic", made="SyntheticWords"))
+    )
+    accounting: AccountingWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.accounting", made="AccountingWords"))
+    )
+    verify: VerifyWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.verify", made="VerifyWords"))
+    )
+    certificate: CertificateWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.certificate", made="CertificateWords"))
+    )
+    summary: SummaryWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.summary", made="SummaryWords"))
+    )
+    explained: ExplainedWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.explained", made="ExplainedWords"))
+    )
 
     code = "en"
     """The language of a page, for browsers."""
+
+    comma = ", "
+    """What separates the items of a list."""
 
     direction = "ltr"
     """The direction in which the language is written, for browsers."""
 
     scales: ClassVar[Mapping[int, str]] = {3: "k", 6: "M", 9: "G", 12: "T", 15: "P"}
     """The names of powers of ten on an axis."""
+
+    def drowned(self, columns: Sequence[str], /) -> str:
+        """That the errors of these columns are larger than the numbers themselves."""
+        names = ", ".join(map(visible, columns))
+        return (
+            f"In an earlier answer to this question, most numbers in {names} were smaller than this error: at this "
+            "price, the noise hides them."
+        )
 
     def label(self, name: str, /) -> str:
         """A label, a heading or a name in a legend. Labels are written in English, so they stay as they are."""

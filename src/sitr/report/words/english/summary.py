@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,6 +12,7 @@ from sitr.flavors.arrows import Kept
 from sitr.ledger.receipt import Receipt
 from sitr.neighbors.unit import Person
 from sitr.report.figures import about, counted, error, number, visible
+from sitr.report.words.english.ranks import RankWords
 from sitr.report.words.notation import notation
 
 
@@ -84,9 +85,21 @@ class SummaryWords:
         """What to do with a question."""
         return "preview(price) shows the errors for free; release(price) charges the price and answers"
 
-    def preview(self, text: str, price: Kept, errors: Mapping[str, float], after: Filter | None, /) -> str:
-        """A preview: the price, the errors, and what would be left."""
-        found = [f"{visible(name)} ± {error(width)}" for name, width in errors.items()]
+    def preview(
+        self,
+        text: str,
+        price: Kept,
+        errors: Mapping[str, float],
+        after: Filter | None,
+        /,
+        *,
+        ranks: Container[str] = (),
+    ) -> str:
+        """A preview: the price, the errors, of which those in `ranks` count ranks, and what would be left."""
+        found = [
+            f"{visible(name)} {RankWords().error(width) if name in ranks else f'± {error(width)}'}"
+            for name, width in errors.items()
+        ]
         listed = f"; 95% errors: {', '.join(found)}" if found else ""
         then = "" if after is None else notation(after.remaining(), left=True)
         left = f"{then} would be left" if then else "the budget cannot pay this"
