@@ -1,0 +1,1 @@
+"""Distrust, built in: exact verification of finite mechanisms."""
