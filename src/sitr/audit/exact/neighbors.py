@@ -110,7 +110,7 @@ def _hamming(inputs: tuple[Name, ...]) -> Places:
 
 
 def _listed(table: Table, neighbors: object) -> Places:
-    pairs = _read(Path(neighbors)) if isinstance(neighbors, str | Path) else neighbors
+    pairs = read_pairs(Path(neighbors)) if isinstance(neighbors, str | Path) else neighbors
     places = {name: place for place, name in enumerate(table.inputs)}
     found: dict[tuple[int, int], None] = {}
     for pair in pairs if isinstance(pairs, Iterable) else ():
@@ -126,7 +126,8 @@ def _listed(table: Table, neighbors: object) -> Places:
     return np.array([*found], dtype=np.int64).reshape(-1, 2)
 
 
-def _read(path: Path) -> list[list[str]]:
+def read_pairs(path: Path, /) -> list[list[str]]:
+    """The cells of a CSV file without a heading."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             return [[cell.strip() for cell in row] for row in csv.reader(file) if any(row)]

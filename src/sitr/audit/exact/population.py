@@ -72,12 +72,14 @@ class RandomDecision:
     claim: str
     verdict: Verdict
     failing: Failing
+    allowed: float
 
     def to_dict(self) -> dict[str, object]:
         """The decision for machines."""
         return {
             "claim": self.claim,
             "verdict": self.verdict.value,
+            "allowed": self.allowed,
             "gamma": {"lower": self.failing.value.lower, "upper": self.failing.value.upper},
             "confidence": self.failing.confidence,
             "pair": None if self.failing.pair is None else [list(records(one)) for one in self.failing.pair],
@@ -133,7 +135,7 @@ class PopulationMechanism:
         goal = exact(gamma)
         low, high = (found.exact, found.exact) if found.exact is not None else map(Fraction, _ends(found.value))
         verdict = Verdict.KEPT if high <= goal else Verdict.BROKEN if low > goal else Verdict.UNDECIDED
-        return RandomDecision(claim if isinstance(claim, str) else repr(claim), verdict, found)
+        return RandomDecision(claim if isinstance(claim, str) else repr(claim), verdict, found, gamma)
 
     def _failing(self, epsilon: Fraction, delta: Fraction) -> tuple[list[bool], list[bool]]:
         """The pairs that surely fail, and those that may, in either direction."""

@@ -52,13 +52,18 @@ def _csv(path: Path, rounding: Number) -> Table:
     start = 1 if named else 0
     cells = [row[start:] for row in rows]
     inputs = [row[0] for row in rows] if named else None
-    values: list[list[Fraction | float]] = [[_read(cell) for cell in row] for row in cells]
+    values: list[list[Fraction | float]] = [[read_number(cell) for cell in row] for row in cells]
     if not all(sum(row) == 1 for row in values):  # then the decimals are rounded
         values = [[float(cell) for cell in row] for row in values]
     return Table.of(values, inputs=inputs, outcomes=head[start:], rounding=rounding)
 
 
-def _read(cell: str) -> Fraction:
+def read_number(cell: str, /) -> Fraction:
+    """A decimal or a fraction, exactly.
+
+    >>> read_number("1/3"), read_number("0.1")
+    (Fraction(1, 3), Fraction(1, 10))
+    """
     try:
         top, slash, bottom = cell.partition("/")
         return Fraction(top) / Fraction(bottom) if slash else Fraction(top)
@@ -70,7 +75,7 @@ def _read(cell: str) -> Fraction:
 
 def _is_number(cell: str) -> bool:
     try:
-        _read(cell)
+        read_number(cell)
     except InvalidParameter:
         return False
     return True

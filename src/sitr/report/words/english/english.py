@@ -25,6 +25,7 @@ from sitr.report.words.english.accounting import AccountingWords
 from sitr.report.words.english.aggregate import AggregateWords
 from sitr.report.words.english.batch import BatchWords
 from sitr.report.words.english.certificate import CertificateWords
+from sitr.report.words.english.exact import ExactWords
 from sitr.report.words.english.explained import ExplainedWords
 from sitr.report.words.english.histogram import HistogramWords
 from sitr.report.words.english.joins import JoinWords
@@ -59,6 +60,7 @@ class English:
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)
     accounting: AccountingWords = field(default_factory=AccountingWords)
     verify: VerifyWords = field(default_factory=VerifyWords)
+    exact: ExactWords = field(default_factory=ExactWords)
     certificate: CertificateWords = field(default_factory=CertificateWords)
     summary: SummaryWords = field(default_factory=SummaryWords)
     explained: ExplainedWords = field(default_factory=ExplainedWords)
