@@ -26,7 +26,9 @@ def test_claims_and_exit_codes(sitr: Sitr, table: str) -> None:
     assert "Nobody can be exposed outright" in kept.out
     broken = sitr("verify", table, "--claim", "pure(1.1)", "--claim", "approximate(1, 0.01)")
     assert broken.code == 1
-    assert "Broken: approximate(1, 0.01) does not hold: δ is at least 0.0704295, and the claim allows 0.01." in broken.out
+    assert (
+        "Broken: approximate(1, 0.01) does not hold: δ is at least 0.0704295, and the claim allows 0.01." in broken.out
+    )
     assert "the inputs yes and no, the outcome yes, with probabilities 0.75 and 0.25" in broken.out
     undecided = sitr("verify", table, "--claim", "concentrated(1, 2, groups=true)")
     assert (undecided.code, undecided.out.partition(":")[0]) == (3, "Undecided")

@@ -169,7 +169,9 @@ def _law(value: object, place: str) -> list[Fraction]:
         share = _number(top, f"{place}[{number}]", _AT_LEAST_0)
         law.append(share / _number(bottom, f"{place}[{number}]", _ABOVE_0) if slash else share)
     if sum(law) != 1:
-        raise _wrong(place, "probabilities that add up to exactly 1", f"a sum of {float(sum(law)):.15g}", "Correct them.")
+        raise _wrong(
+            place, "probabilities that add up to exactly 1", f"a sum of {float(sum(law)):.15g}", "Correct them."
+        )
     return law
 
 

@@ -76,7 +76,18 @@ def verify(
     from sitr.cli.verify_table import Asked, verify_table
 
     asked = Asked(
-        tuple(claim or ()), neighbors, rounding, delta, epsilon, order, population, draws, priors, secrets, aggregate, plot
+        tuple(claim or ()),
+        neighbors,
+        rounding,
+        delta,
+        epsilon,
+        order,
+        population,
+        draws,
+        priors,
+        secrets,
+        aggregate,
+        plot,
     )
     verify_table(file, asked, as_json=as_json)
 

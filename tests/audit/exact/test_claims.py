@@ -94,7 +94,13 @@ def test_what_is_no_claim() -> None:
         finite(HALF).verify("random(pure(1), 0.1)")
     with pytest.raises(InvalidParameter, match="a claim such as"):
         finite(HALF).verify(1.0)
-    for text in ("probabilistic(1)", "probabilistic(-1, 0.1)", "probabilistic(1, 2)", "probabilistic(x, y)", "probabilistic("):
+    for text in (
+        "probabilistic(1)",
+        "probabilistic(-1, 0.1)",
+        "probabilistic(1, 2)",
+        "probabilistic(x, y)",
+        "probabilistic(",
+    ):
         with pytest.raises(InvalidPromise, match="probabilistic"):
             read_claim(text)
     assert read_claim("probabilistic(1, 0.5)") == ProbabilisticDP(1.0, 0.5)

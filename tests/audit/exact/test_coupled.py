@@ -18,7 +18,10 @@ from tests.audit.exact.tables import Rows, laws
 @given(st.lists(laws(3), min_size=4, max_size=4), st.sampled_from([0, 0.3, 1.0]))
 def test_the_sides_meet(rows: Rows, epsilon: float) -> None:
     found = coupled_worlds(
-        rows, epsilon=epsilon, priors=[[0.25] * 4, [0.1, 0.2, 0.3, 0.4]], secrets={"x": ["1", "2"], "y": ["3", "4"]},
+        rows,
+        epsilon=epsilon,
+        priors=[[0.25] * 4, [0.1, 0.2, 0.3, 0.4]],
+        secrets={"x": ["1", "2"], "y": ["3", "4"]},
         aggregate=["a", "b", "a", "b"],
     )
     assert 0.0 <= found.delta.lower <= found.delta.upper <= found.delta.lower + 1e-8
@@ -45,9 +48,15 @@ def test_a_bad_solver_gives_a_wide_interval(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_multipliers_beyond_their_limits_would_prove_too_much() -> None:
     """The twin that does not repair multipliers proves δ ≥ 1 where δ = ½."""
-    cases = coupled._Cases([("", "a"), ("", "b")], [[Fraction(1), Fraction(0)], [Fraction(0), Fraction(1)]],
-                           [[Fraction(1)], [Fraction(1)]], [0])
+    cases = coupled._Cases(
+        [("", "a"), ("", "b")],
+        [[Fraction(1), Fraction(0)], [Fraction(0), Fraction(1)]],
+        [[Fraction(1)], [Fraction(1)]],
+        [0],
+    )
     beyond = ([[Fraction(2), Fraction(0)], [Fraction(0), Fraction(2)]], [[Fraction(0)] * 2] * 2, [], [])
     assert coupled._lower(cases, beyond, Fraction(1)) == 2
-    kept = coupled._repaired(np.array([[[2.0, 0.0], [0.0, 2.0]], [[0.0, 0.0], [0.0, 0.0]]]), np.array([[1.0, 1.0], [0, 0]]))
+    kept = coupled._repaired(
+        np.array([[[2.0, 0.0], [0.0, 2.0]], [[0.0, 0.0], [0.0, 0.0]]]), np.array([[1.0, 1.0], [0, 0]])
+    )
     assert coupled._lower(cases, kept, Fraction(1)) == Fraction(1, 2)

@@ -54,8 +54,11 @@ def test_epsilon_is_the_least_of_all_sets(rows: Rows, delta: Fraction) -> None:
     for mechanism in both(rows):
         found = mechanism.epsilon(delta=delta)
         if math.isinf(found.upper):
-            assert any(abs(float(sum(a for a, b in zip(p, q, strict=True) if not b)) - float(delta)) < 1e-6 or
-                       sum(a for a, b in zip(p, q, strict=True) if not b) > delta for p, q in directed(rows))
+            assert any(
+                abs(float(sum(a for a, b in zip(p, q, strict=True) if not b)) - float(delta)) < 1e-6
+                or sum(a for a, b in zip(p, q, strict=True) if not b) > delta
+                for p, q in directed(rows)
+            )
             continue
         assert found.lower - 1e-8 <= expected <= found.upper + 1e-8
         assert found.value.width < 1e-6
@@ -89,9 +92,7 @@ def _renyi(found: list[tuple[float, float]], order: float) -> float:
 @settings(max_examples=30, deadline=None)
 @given(tables(), st.sampled_from([1.5, 2.0, 8.0, 300.0]))
 def test_moments(rows: Rows, order: float) -> None:
-    worst = max(
-        _renyi(losses(p, q), order) for p, q in directed(rows)
-    )
+    worst = max(_renyi(losses(p, q), order) for p, q in directed(rows))
     mean = max(sum(mass * loss for mass, loss in losses(p, q)) for p, q in directed(rows))
     for mechanism in both(rows):
         found, middle = mechanism.renyi(order=order), mechanism.mean()
@@ -120,7 +121,10 @@ def test_suprema_over_all_moments(rows: Rows) -> None:
             moment = top + np.log((mass * np.exp(powers - top[:, None])).sum(axis=1))
             rho = max(rho, float(np.max((moment / tilts / (tilts + 1))[tilts > 1e-2])), mean)
     for mechanism in both([p, q]):
-        for found_figure, expected in ((mechanism.rho(), rho), (mechanism.subgaussian(), math.sqrt(tau))):
+        for found_figure, expected in (
+            (mechanism.rho(relative=1e-5), rho),
+            (mechanism.subgaussian(relative=1e-5), math.sqrt(tau)),
+        ):
             assert found_figure.upper >= expected * (1 - 1e-9) - 1e-9
             assert found_figure.lower <= expected * (1 + 1e-4) + 1e-9
             assert found_figure.value.width <= 3e-5 * found_figure.upper + 1e-9
@@ -141,8 +145,10 @@ def test_randomized_response_has_closed_forms(odds: int) -> None:
     mechanism, epsilon = finite(response(odds)), math.log(odds)
     assert mechanism.epsilon().odds == odds
     assert mechanism.mean().upper == pytest.approx(epsilon * math.tanh(epsilon / 2), rel=1e-14)
-    assert mechanism.rho().upper == pytest.approx(epsilon * math.tanh(epsilon / 2), rel=2e-5)
-    assert mechanism.subgaussian().lower == pytest.approx(math.sqrt(2 * epsilon * math.tanh(epsilon / 2)), rel=2e-5)
+    assert mechanism.rho(relative=1e-6).upper == pytest.approx(epsilon * math.tanh(epsilon / 2), rel=2e-5)
+    assert mechanism.subgaussian(relative=1e-6).lower == pytest.approx(
+        math.sqrt(2 * epsilon * math.tanh(epsilon / 2)), rel=2e-5
+    )
     order = 3.0
     expected = math.log((math.sinh(order * epsilon) - math.sinh((order - 1) * epsilon)) / math.sinh(epsilon)) / 2
     assert mechanism.renyi(order=order).lower == pytest.approx(expected, rel=1e-12)
@@ -160,7 +166,9 @@ def test_the_exponential_mechanism_as_a_table() -> None:
     table = finite(weights / weights.sum(axis=1, keepdims=True), neighbors="adjacent")
     assert 0.5 < table.epsilon().upper <= 1.0
     assert table.verify("pure(1)").verdict.value == "kept"
-    assert finite((weights**1.5) / (weights**1.5).sum(axis=1, keepdims=True)).verify("pure(1)").verdict.value == "broken"
+    assert (
+        finite((weights**1.5) / (weights**1.5).sum(axis=1, keepdims=True)).verify("pure(1)").verdict.value == "broken"
+    )
 
 
 def test_discrete_gaussian_noise_as_a_table() -> None:
@@ -174,7 +182,7 @@ def test_discrete_gaussian_noise_as_a_table() -> None:
     assert table.delta(epsilon=0.5).upper == pytest.approx(loss.delta(epsilon=0.5).upper, rel=1e-6)
     assert table.epsilon(delta=1e-6).upper == pytest.approx(loss.epsilon(delta=1e-6).upper, rel=1e-3)
     assert table.mu().upper == pytest.approx(loss.mu().upper, rel=1e-3)
-    assert table.rho().upper == pytest.approx(1 / 18, rel=1e-3)
+    assert table.rho().upper == pytest.approx(1 / 18, rel=2e-3)
 
 
 def test_mass_at_infinity_is_kept_apart() -> None:
@@ -183,8 +191,16 @@ def test_mass_at_infinity_is_kept_apart() -> None:
     assert mechanism.infinite_mass().outcomes in (("2",), ("3",))
     assert mechanism.delta(epsilon=50).exact == Fraction(1, 10)
     assert mechanism.epsilon(delta=Fraction(1, 10)).upper == 0.0
-    for figure in (mechanism.epsilon(), mechanism.epsilon(delta=0.09), mechanism.rho(), mechanism.mu(),
-                   mechanism.mean(), mechanism.subgaussian(), mechanism.renyi(order=2), mechanism.quantile(delta=0)):
+    for figure in (
+        mechanism.epsilon(),
+        mechanism.epsilon(delta=0.09),
+        mechanism.rho(),
+        mechanism.mu(),
+        mechanism.mean(),
+        mechanism.subgaussian(),
+        mechanism.renyi(order=2),
+        mechanism.quantile(delta=0),
+    ):
         assert figure.lower == math.inf
 
 
@@ -193,8 +209,14 @@ def test_the_worst_of_many_pairs_is_found() -> None:
     rows = np.tile([[0.5, 0.3, 0.2], [0.3, 0.3, 0.4]], (1000, 1))
     rows[1500] = (0.55, 0.3, 0.15)
     mechanism = finite(rows, neighbors="adjacent")
-    for figure in (mechanism.mean(), mechanism.rho(), mechanism.subgaussian(), mechanism.delta(epsilon=0.1),
-                   mechanism.mu(), mechanism.epsilon(delta=0.01)):
+    for figure in (
+        mechanism.mean(),
+        mechanism.rho(),
+        mechanism.subgaussian(),
+        mechanism.delta(epsilon=0.1),
+        mechanism.mu(),
+        mechanism.epsilon(delta=0.01),
+    ):
         assert "1501" in figure.pair
 
 

@@ -22,7 +22,9 @@ def test_relations() -> None:
     assert neighboring(named, [("c", "a"), ("a", "c"), ("b", "b")]).tolist() == [[2, 0]]
 
 
-@pytest.mark.parametrize("names", [("00", "01", "10", "11"), ("0 0", "0 1", "1 0", "1 1"), ("0,0", "0,1", "1,0", "1,1")])
+@pytest.mark.parametrize(
+    "names", [("00", "01", "10", "11"), ("0 0", "0 1", "1 0", "1 1"), ("0,0", "0,1", "1,0", "1,1")]
+)
 def test_hamming(names: tuple[str, ...]) -> None:
     assert neighboring(table(*names), "hamming").tolist() == [[0, 1], [0, 2], [1, 3], [2, 3]]
 

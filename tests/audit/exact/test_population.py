@@ -92,7 +92,9 @@ def test_draws_cover_the_exact_value() -> None:
     assert exact is not None
     missed = 0
     for seed in range(20):
-        found = population(gate, records=SKEWED, size=3, draws=400, confidence=0.9, coins=TestCoins(seed)).gamma(epsilon=1)
+        found = population(gate, records=SKEWED, size=3, draws=400, confidence=0.9, coins=TestCoins(seed)).gamma(
+            epsilon=1
+        )
         assert found.confidence == 0.9
         missed += not found.value.lower <= float(exact) <= found.value.upper
         assert found.value.width < 0.12

@@ -61,11 +61,19 @@ def test_several_priors_and_listed_pairs() -> None:
     table = [["3/4", "1/4"], ["1/4", "3/4"], ["1/2", "1/2"]]
     secrets = {"a": ["1"], "b": ["2"], "c": ["3"], "a or b": ["1", "2"]}
     both = pufferfish(
-        table, priors={"even": [Fraction(1, 2), Fraction(1, 2), 0], "one": {"1": 1}, "third": [0.25, 0.25, 0.5]},
-        secrets=secrets, pairs=[("a", "b"), ("a or b", "c")],
+        table,
+        priors={"even": [Fraction(1, 2), Fraction(1, 2), 0], "one": {"1": 1}, "third": [0.25, 0.25, 0.5]},
+        secrets=secrets,
+        pairs=[("a", "b"), ("a or b", "c")],
     )
-    assert set(both.table.inputs) == {("even", "a"), ("even", "b"), ("third", "a"), ("third", "b"),
-                                      ("third", "a or b"), ("third", "c")}
+    assert set(both.table.inputs) == {
+        ("even", "a"),
+        ("even", "b"),
+        ("third", "a"),
+        ("third", "b"),
+        ("third", "a or b"),
+        ("third", "c"),
+    }
     assert both.epsilon().odds == 3
     only = pufferfish(table, priors=[[0.25, 0.25, 0.5]], secrets=secrets, pairs=[("a or b", "c")])
     assert only.epsilon().odds == 1

@@ -86,9 +86,7 @@ def _thinned(one: Law, other: Law, t: Fraction) -> tuple[Law, Law]:
 def _odds(epsilon: Fraction) -> Fraction:
     """A fraction just below e^ε: closeness within it is closeness within e^ε."""
     if epsilon < 0:
-        raise InvalidParameter(
-            wanted="an ε of at least 0", given=str(float(epsilon)), do="Choose a larger one."
-        )
+        raise InvalidParameter(wanted="an ε of at least 0", given=str(float(epsilon)), do="Choose a larger one.")
     if epsilon == 0:
         return Fraction(1)
     with ctx.workprec(96):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from functools import partial
 from typing import Protocol
 
 
@@ -30,7 +31,7 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.loss import Loss
 from sitr.numbers import Interval, Number, exact, finite
 
-WIDTHS = (1e-3, 1e-6, 1e-9)
+WIDTHS = (1e-2, 1e-4, 1e-6, 1e-9)
 """The relative widths with which suprema are compared with a claim."""
 
 
@@ -64,9 +65,9 @@ class Figures(Protocol):
     def exceeding(self, *, epsilon: Number) -> Figure: ...
     def excess_sign(self, epsilon: Fraction, delta: Fraction, /) -> int | None: ...
     def renyi(self, *, order: float) -> Figure: ...
-    def rho(self, *, xi: Number = 0, relative: float = ...) -> Figure: ...
+    def rho(self, *, xi: Number = 0, relative: float = ..., limit: float | None = ...) -> Figure: ...
     def mean(self) -> Figure: ...
-    def subgaussian(self, *, relative: float = ...) -> Figure: ...
+    def subgaussian(self, *, relative: float = ..., limit: float | None = ...) -> Figure: ...
     def mu(self) -> Figure: ...
     def loss(self, first: object, second: object, /) -> Loss: ...
 
@@ -190,10 +191,10 @@ def _parts(mechanism: Figures, promise: Claim) -> Iterator[Part]:
         case ZeroConcentratedDP() if promise.rho == 0.0:
             yield _pure(mechanism, promise.xi)
         case ZeroConcentratedDP():
-            yield _narrowed("ρ", lambda relative: mechanism.rho(xi=promise.xi, relative=relative), promise.rho)
+            yield _narrowed("ρ", partial(mechanism.rho, xi=promise.xi, limit=promise.rho), promise.rho)
         case ConcentratedDP():
             yield _compared(mechanism, "μ", mechanism.mean(), promise.mu)
-            yield _narrowed("τ", lambda relative: mechanism.subgaussian(relative=relative), promise.tau)
+            yield _narrowed("τ", partial(mechanism.subgaussian, limit=promise.tau), promise.tau)
         case GaussianDP(mu):
             yield _compared(mechanism, "μ", mechanism.mu(), mu)
         case RenyiDP(curve=PointCurve()):
@@ -231,10 +232,10 @@ def _compared(mechanism: Figures, symbol: str, figure: Figure, allowed: float) -
     return _part(mechanism, symbol, figure, allowed, _verdict(figure, allowed))
 
 
-def _narrowed(symbol: str, look: object, allowed: float) -> Part:
+def _narrowed(symbol: str, look: Callable[..., Figure], allowed: float) -> Part:
     part: Part | None = None
     for relative in WIDTHS:
-        figure = look(relative)  # type: ignore[operator]
+        figure = look(relative=relative)
         part = Part(symbol, figure, allowed, _verdict(figure, allowed))
         if part.verdict is not Verdict.UNDECIDED:
             break
@@ -277,5 +278,3 @@ def _each(mechanism: Figures, promise: Promise) -> Iterator[Part]:
         found = Interval(0.0, 1.0) if verdict is Verdict.KEPT else Interval(1.0, math.inf)
         if verdict is not Verdict.KEPT:
             yield Part("used", Figure(found, pair), 1.0, verdict)
-
-

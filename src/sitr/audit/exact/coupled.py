@@ -101,7 +101,9 @@ def coupled_worlds(
     slack = Fraction(0)
     if read.rows is None:  # every true law is within this of the floats, and the hockey-stick moves by no more
         slack = 2 * (1 + high) * Fraction(read.rounding)
-    found = Interval(max(0.0, float_below(max(Fraction(0), lower - slack))), float_above(min(Fraction(1), upper + slack)))
+    found = Interval(
+        max(0.0, float_below(max(Fraction(0), lower - slack))), float_above(min(Fraction(1), upper + slack))
+    )
     simulated = {value: tuple(law) for value, law in zip(cases.values, simulator, strict=True)}
     return Coupled(float(epsilon), found, simulated, cases.names[worst])
 
@@ -251,4 +253,3 @@ def _lower(cases: _Cases, multipliers: tuple[list[Law], list[Law], Law, Law], t:
         Fraction(0),
     )
     return first + second
-

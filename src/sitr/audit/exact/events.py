@@ -48,7 +48,9 @@ def exponential(epsilon: float) -> tuple[float, float]:
 def logarithm(low: float, high: float) -> Interval:
     """ln of a number of at least 1 between two floats, at least 0."""
     ends = (math.log(low) if low > 0 else -math.inf, math.log(high) if high < math.inf else math.inf)
-    return Interval(max(0.0, ends[0] - FUNCTIONS * (1 + abs(ends[0]))), max(0.0, ends[1] + FUNCTIONS * (1 + abs(ends[1]))))
+    return Interval(
+        max(0.0, ends[0] - FUNCTIONS * (1 + abs(ends[0]))), max(0.0, ends[1] + FUNCTIONS * (1 + abs(ends[1])))
+    )
 
 
 def epsilon_at(pairs: Pairs, low: float, high: float) -> Found:

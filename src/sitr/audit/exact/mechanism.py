@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 else:
     np = Later("numpy")
 
-RELATIVE = 1e-5
+RELATIVE = 1e-3
 """The default relative width of τ and ρ, which are suprema over all moments."""
 
 EXAMINED = 400_000
@@ -52,9 +52,7 @@ class Meaning(Enum):
     """The laws of the outcome given a secret, for every prior."""
 
 
-def finite(
-    table: object, /, *, neighbors: object = Neighbors.ALL, rounding: Number = ROUNDING
-) -> FiniteMechanism:
+def finite(table: object, /, *, neighbors: object = Neighbors.ALL, rounding: Number = ROUNDING) -> FiniteMechanism:
     """A finite mechanism, from a table of probabilities P(outcome | input) and its neighbouring inputs.
 
     `table` is a CSV or Parquet file, an Arrow table, an array, nested lists, or a `Table`; see `Table.of` for what its
@@ -86,9 +84,7 @@ class FiniteMechanism:
     def __repr__(self) -> str:
         inputs, outcomes = len(self.table.inputs), len(self.table.outcomes)
         numbers = "fractions" if self.table.rows is not None else f"floats, wrong by {self.table.rounding:.2g} at most"
-        return (
-            f"FiniteMechanism({inputs} inputs, {outcomes} outcomes, {len(self.neighbors)} pairs of neighbours, {numbers})"
-        )
+        return f"FiniteMechanism({inputs} inputs, {outcomes} outcomes, {len(self.neighbors)} pairs of neighbours, {numbers})"
 
     def pairs(self) -> Pairs:
         """Both directions of all pairs."""
@@ -117,15 +113,19 @@ class FiniteMechanism:
         # Only pairs that need more than a slightly smaller t can be the worst.
         low, _ = exponential(found.value.lower * (1 - 1e-9) - 1e-12)
         near = pairs.hockey_stick(low, low).upper
-        ends = Ends(np.where(near > float_below(allowed), 0.0, -1.0), np.where(near > float_below(allowed), math.inf, -1.0))
+        ends = Ends(
+            np.where(near > float_below(allowed), 0.0, -1.0), np.where(near > float_below(allowed), math.inf, -1.0)
+        )
 
         def look(p: Row, q: Row) -> Looked:
             odds, event = rational.odds_at(p, q, allowed)
             return _logarithm(odds), self._figure(event.places, odds=odds)
 
         refined = self._largest(pairs, ends, look, self._excess(found.value.lower))
-        return refined if refined.upper < math.inf or found.value.upper == math.inf else self._at(
-            pairs, found, self._excess(found.value.lower)
+        return (
+            refined
+            if refined.upper < math.inf or found.value.upper == math.inf
+            else self._at(pairs, found, self._excess(found.value.lower))
         )
 
     def _pure(self) -> Figure:
@@ -202,8 +202,10 @@ class FiniteMechanism:
         near = pairs.exceeding(low, low).upper > float_below(allowed)
         ends = Ends(np.where(near, 0.0, -1.0), np.where(near, math.inf, -1.0))
         refined = self._largest(pairs, ends, look, self._excess(found.value.lower))
-        return refined if refined.upper < math.inf or found.value.upper == math.inf else self._at(
-            pairs, found, self._excess(found.value.lower)
+        return (
+            refined
+            if refined.upper < math.inf or found.value.upper == math.inf
+            else self._at(pairs, found, self._excess(found.value.lower))
         )
 
     def mean(self) -> Figure:
@@ -225,21 +227,24 @@ class FiniteMechanism:
 
         return self._moment(bound, look, lambda p, q: np.log(p) + float(tilt) * np.log(p / q))
 
-    def rho(self, *, xi: Number = 0, relative: float = RELATIVE) -> Figure:
-        """The least ρ ≥ 0 with D_α ≤ ξ + ρα for all orders α > 1. `at` is the order.      [BS16, Def. 1.1 and 8.1]"""
+    def rho(self, *, xi: Number = 0, relative: float = RELATIVE, limit: float | None = None) -> Figure:
+        """The least ρ ≥ 0 with D_α ≤ ξ + ρα for all orders α > 1. `at` is the order.      [BS16, Def. 1.1 and 8.1]
+
+        With a `limit` it is enough to know on which side of it ρ is.
+        """
         check(xi, "xi", above=0.0, ends="above")
         pairs = self.pairs()
         if (exposed := self._exposed(pairs)) is not None:
             return exposed
-        found = largest_rho(pairs, xi=float(xi), relative=relative)
+        found = largest_rho(pairs, xi=float(xi), relative=relative, limit=limit)
         return self._supremum(pairs, found, at=found.tilt + 1)
 
-    def subgaussian(self, *, relative: float = RELATIVE) -> Figure:
+    def subgaussian(self, *, relative: float = RELATIVE, limit: float | None = None) -> Figure:
         """The least τ with E[e^{λ(L − E[L])}] ≤ e^{λ²τ²/2} for all real λ. `at` is |λ|.      [DR16, Def. 2.1]"""
         pairs = self.pairs()
         if (exposed := self._exposed(pairs)) is not None:
             return exposed
-        found = largest_tau(pairs, relative=relative)
+        found = largest_tau(pairs, relative=relative, limit=limit)
         return self._supremum(pairs, found, at=found.tilt)
 
     def mu(self) -> Figure:
@@ -281,7 +286,9 @@ class FiniteMechanism:
 
     # How figures are found
 
-    def _largest(self, pairs: Pairs, ends: Ends, look: Callable[[Row, Row], Looked], event: Callable[..., object]) -> Figure:
+    def _largest(
+        self, pairs: Pairs, ends: Ends, look: Callable[[Row, Row], Looked], event: Callable[..., object]
+    ) -> Figure:
         """The largest figure of all pairs; if rows are exact, the worst pairs are looked at exactly."""
         row = int(np.argmax(ends.lower))
         rows = self.table.rows

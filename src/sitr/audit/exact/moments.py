@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sitr.audit.exact.pairs import Ends, Pairs
 from sitr.audit.exact.table import Matrix
@@ -25,8 +25,20 @@ if TYPE_CHECKING:
 else:
     np = Later("numpy")
 
+
+class Value(NamedTuple):
+    """A convex function of λ at one λ, as an interval for each pair, and its second derivative there from below."""
+
+    lower: Vector
+    upper: Vector
+    curve: Vector
+
+
 KEPT = 1 << 23
 """Losses of so few outcomes in all are computed once and kept."""
+
+SAME = 1e-14
+"""Losses that differ by less are merged, if that saves much; the difference counts as an error."""
 
 FAR = 500.0
 """Beyond this λl, moments are computed from their largest term."""
@@ -56,16 +68,48 @@ class Block:
     def of(cls, p: Matrix, q: Matrix, pairs: Pairs) -> Block:
         both = p > 0.0
         losses = np.log(np.where(both, p, 1.0) / np.where(both, q, 1.0))
-        falls = np.expm1(-losses)
         outside = np.where(both, 0.0, q).sum(axis=1)
+        p, losses, width = merged(p, losses)
+        falls = np.expm1(-losses)
         least, greatest = losses.min(axis=1), losses.max(axis=1)
-        wrong = pairs.loss_error(np.maximum(np.abs(least), np.abs(greatest)))
-        fallen = (p * np.abs(falls)).sum(axis=1)
-        middle = (p * np.maximum(losses + falls, 0.0)).sum(axis=1) + outside
-        rounding = FUNCTIONS * ((p * np.abs(losses)).sum(axis=1) + fallen)
+        wrong = pairs.loss_error(np.maximum(np.abs(least), np.abs(greatest))) + width
+        fallen = _dot(p, np.abs(falls))
+        middle = _dot(p, np.maximum(losses + falls, 0.0)) + outside
+        rounding = FUNCTIONS * (_dot(p, np.abs(losses)) + fallen)
         error = relative_error(pairs) * middle + rounding + 1.01 * wrong * fallen
         mean = Ends(np.maximum(0.0, middle - error), middle + error)
         return cls(p, losses, falls, outside, wrong, fallen, mean, least - wrong, greatest + wrong)
+
+    def some(self, kept: Vector) -> Block:
+        """Only some of the pairs."""
+        columns = (self.p, self.losses, self.falls, self.outside, self.wrong, self.fallen)
+        mean = Ends(self.mean.lower[kept], self.mean.upper[kept])
+        return Block(*(column[kept] for column in columns), mean, self.least[kept], self.greatest[kept])
+
+
+def merged(p: Matrix, losses: Matrix) -> tuple[Matrix, Matrix, float]:
+    """Outcomes of equal loss as one, and the largest difference of losses that were merged; if that saves much.
+
+    Losses are sorted, and neighbours that differ by a few roundings belong together. Missing outcomes have no mass and
+    a loss of 0.
+    """
+    one = np.sort(losses[0])
+    if np.count_nonzero(np.diff(one) > SAME) + 1 > len(one) // 4:
+        return p, losses, 0.0
+    order = np.argsort(losses, axis=1)
+    ordered = np.take_along_axis(losses, order, axis=1)
+    new = np.diff(ordered, axis=1, prepend=ordered[:, :1]) > SAME
+    groups = np.cumsum(new, axis=1)
+    count = int(groups.max()) + 1
+    if count > losses.shape[1] // 2:
+        return p, losses, 0.0
+    flat = groups + count * np.arange(len(p))[:, None]
+    masses = np.bincount(flat.ravel(), np.take_along_axis(p, order, axis=1).ravel(), minlength=len(p) * count)
+    first = np.zeros(len(p) * count)
+    new[:, 0] = True
+    first[flat[new]] = ordered[new]
+    width = float((ordered - first[flat]).max())
+    return masses.reshape(len(p), count), first.reshape(len(p), count), width
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,10 +127,21 @@ class Moments:
 
     def some(self, kept: Vector) -> Moments:
         """Only some of the pairs."""
-        return self if bool(np.all(kept)) else Moments.of(self.pairs.some(kept))
+        if bool(np.all(kept)):
+            return self
+        if not self.blocks:
+            return Moments.of(self.pairs.some(kept))
+        ends = np.cumsum([len(block.p) for block in self.blocks])[:-1]
+        parts = zip(self.blocks, np.split(kept, ends), strict=True)
+        return Moments(self.pairs.some(kept), tuple(block.some(part) for block, part in parts if part.any()))
 
     def _each(self) -> Iterator[Block]:
         return iter(self.blocks) if self.blocks else (Block.of(p, q, self.pairs) for p, q in self.pairs.blocks())
+
+    @property
+    def cells(self) -> int:
+        """How many losses one look takes."""
+        return sum(block.p.size for block in self.blocks) or len(self.pairs) * len(self.pairs.table.outcomes)
 
     @property
     def _factor(self) -> float:
@@ -101,25 +156,41 @@ class Moments:
         """κ = E[L]."""
         return _joined(block.mean for block in self._each())
 
-    def log_moment(self, tilt: float) -> Ends:
+    def log_moment(self, tilt: float) -> Value:
         """K(λ) for λ > 0."""
-        return _joined(self._log_moment(block, tilt) for block in self._each())
+        return _valued(self._log_moment(block, tilt) for block in self._each())
 
-    def _log_moment(self, block: Block, tilt: float) -> Ends:
+    def _log_moment(self, block: Block, tilt: float) -> Value:
         powers = tilt * block.losses
         top = powers.max(axis=1)
-        rises = np.expm1(np.minimum(powers, FAR))
-        risen = (block.p * np.abs(rises)).sum(axis=1)
-        terms = (block.p * (rises + tilt * block.falls)).sum(axis=1) + tilt * block.outside
+        rises = np.expm1(np.minimum(powers, FAR, out=powers) if np.any(top > FAR) else powers)
+        risen = _dot(block.p, np.abs(rises))
+        terms = _dot(block.p, rises + tilt * block.falls) + tilt * block.outside
         spread = np.expm1(np.minimum(FAR, (tilt + 1) * block.wrong)) + 1
         error = self._factor * (risen + tilt * (block.fallen + block.outside))
         error = error + tilt * block.wrong * spread * (risen + block.fallen)
         low, high = (np.log1p(np.maximum(0.0, terms + side * error)) for side in (-1, 1))
-        near = Ends(low * (1 - FUNCTIONS), high * (1 + FUNCTIONS))
+        curve = self._curve(block, rises, tilt, top)
+        near = Value(low * (1 - FUNCTIONS), high * (1 + FUNCTIONS), curve)
         if not bool(np.any(top > FAR)):
             return near
-        far = self._far(block, powers, tilt)
-        return Ends(np.where(top > FAR, far.lower, near.lower), np.where(top > FAR, far.upper, near.upper))
+        far = self._far(block, tilt * block.losses, tilt)
+        return Value(np.where(top > FAR, far.lower, near.lower), np.where(top > FAR, far.upper, near.upper), curve)
+
+    def _curve(self, block: Block, rises: Matrix, tilt: float, top: Vector) -> Vector:
+        """K″ from below: the variance of the loss with weights P·e^{λl}, less all that errors can change it by.
+
+        With |l| ≤ m, a relative error w of weights changes a variance by at most 8wm², and an error e of losses by 8me.
+        """
+        weights = block.p * rises
+        weights += block.p
+        total = weights.sum(axis=1)
+        first = _dot(weights, block.losses) / total
+        second = np.einsum("ij,ij,ij->i", weights, block.losses, block.losses) / total
+        most = np.maximum(-block.least, block.greatest)
+        wrong = 2 * self._factor + 1.1 * abs(tilt) * block.wrong
+        error = 16 * (most * most * wrong + most * block.wrong)
+        return np.where(top > FAR, 0.0, np.maximum(0.0, second - first * first - error))
 
     def _far(self, block: Block, powers: Matrix, tilt: float) -> Ends:
         """ln Σ P·e^{λx} from its largest term: smaller ones count relative to it."""
@@ -131,21 +202,24 @@ class Moments:
         error = abs(tilt) * block.wrong * 1.01 + self._factor + 4 * FUNCTIONS * size
         return Ends(np.maximum(0.0, found - error), found + error)
 
-    def centered(self, tilt: float) -> Ends:
+    def centered(self, tilt: float) -> Value:
         """ψ(λ) for a λ other than 0. Every pair must have finite losses in both directions."""
-        return _joined(self._centered(block, tilt) for block in self._each())
+        return _valued(self._centered(block, tilt) for block in self._each())
 
-    def _centered(self, block: Block, tilt: float) -> Ends:
+    def _centered(self, block: Block, tilt: float) -> Value:
         mean = block.mean
         middle = (mean.lower + mean.upper) / 2
         off = np.abs(tilt) * ((mean.upper - mean.lower) / 2 + 4 * ROUNDING * middle)
-        moved = block.losses - middle[:, None]
-        powers = np.where(block.p > 0.0, tilt * moved, 0.0)
-        rises = np.expm1(np.minimum(powers, FAR))
-        risen = (block.p * np.abs(rises)).sum(axis=1)
-        terms = (block.p * np.maximum(rises - powers, 0.0)).sum(axis=1)
+        powers = block.losses - middle[:, None]
+        powers *= tilt
+        if bool(np.any(block.p == 0.0)):
+            powers[block.p == 0.0] = 0.0
+        top = powers.max(axis=1)
+        rises = np.expm1(np.minimum(powers, FAR) if np.any(top > FAR) else powers)
+        risen = _dot(block.p, np.abs(rises))
+        terms = _dot(block.p, np.maximum(rises - powers, 0.0))
         wrong = block.wrong + 4 * ROUNDING * (np.maximum(-block.least, block.greatest) + middle)
-        size = (block.p * np.abs(powers)).sum(axis=1)
+        size = _dot(block.p, np.abs(powers))
         spread = np.expm1(np.minimum(FAR, abs(tilt) * wrong)) + 1
         error = self._factor * terms + 4 * FUNCTIONS * (risen + size)
         error = error + abs(tilt) * wrong * spread * (risen + abs(tilt) * wrong)
@@ -153,13 +227,13 @@ class Moments:
         # ln(1 + y + d) − d moves by at most 4/3·(y + |d|) or by 4/3 for each d, as long as |d| ≤ ¼.
         lower = np.log1p(low) * (1 - FUNCTIONS) - 2 * off * np.minimum(1.0, low + off)
         upper = np.log1p(high) * (1 + FUNCTIONS) + 2 * off * np.minimum(1.0, high + off)
-        top = powers.max(axis=1)
         if bool(np.any(top > FAR)):
             far = self._far(block, powers, tilt)
             lower = np.where(top > FAR, far.lower - off, lower)
             upper = np.where(top > FAR, far.upper + off, upper)
         unsure = off > 0.25
-        return Ends(np.where(unsure, 0.0, np.maximum(0.0, lower)), np.where(unsure, np.inf, upper))
+        curve = self._curve(block, rises, tilt, top)
+        return Value(np.where(unsure, 0.0, np.maximum(0.0, lower)), np.where(unsure, np.inf, upper), curve)
 
     def near(self, reach: float, sign: int) -> tuple[Vector, Vector]:
         """Var L from below, and a bound on 2ψ(λ)/λ² for all λ of this sign up to `reach`.
@@ -172,7 +246,11 @@ class Moments:
             mean = block.mean
             middle = (mean.lower + mean.upper) / 2
             moved = np.where(block.p > 0.0, np.abs(block.losses - middle[:, None]), 0.0)
-            wrong = block.wrong + (mean.upper - mean.lower) + 4 * ROUNDING * (np.maximum(-block.least, block.greatest) + middle)
+            wrong = (
+                block.wrong
+                + (mean.upper - mean.lower)
+                + 4 * ROUNDING * (np.maximum(-block.least, block.greatest) + middle)
+            )
             away, toward = moved + wrong[:, None], np.maximum(0.0, moved - wrong[:, None])
             same = (block.losses > middle[:, None]) == (sign > 0)
             rise = np.minimum(reach * away, FAR)
@@ -183,9 +261,20 @@ class Moments:
         return np.concatenate([low for low, _ in found]), np.concatenate([high for _, high in found])
 
 
+def _dot(weights: Matrix, values: Matrix) -> Vector:
+    """Σ over outcomes, for each pair."""
+    found: Vector = np.einsum("ij,ij->i", weights, values)
+    return found
+
+
+def _valued(found: Iterable[Value]) -> Value:
+    parts = list(found)
+    return Value(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
 def relative_error(pairs: Pairs) -> float:
     """The relative error of a weighted sum of numbers of one sign, apart from the error of losses."""
-    return 2 * FUNCTIONS + pairs.summed + pairs.wrong
+    return 2 * FUNCTIONS + 2 * pairs.summed + pairs.wrong
 
 
 def _joined(found: Iterable[Ends]) -> Ends:

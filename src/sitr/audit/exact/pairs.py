@@ -43,9 +43,7 @@ class Pairs:
     @classmethod
     def of(cls, table: Table, pairs: Places) -> Pairs:
         """Both directions of each pair."""
-        return cls(
-            table, np.concatenate((pairs[:, 0], pairs[:, 1])), np.concatenate((pairs[:, 1], pairs[:, 0]))
-        )
+        return cls(table, np.concatenate((pairs[:, 0], pairs[:, 1])), np.concatenate((pairs[:, 1], pairs[:, 0])))
 
     def __len__(self) -> int:
         return len(self.first)

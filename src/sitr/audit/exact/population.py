@@ -245,8 +245,10 @@ class _Listed(_Source):
         self._table = table
         self._names = {records(name): place for place, name in enumerate(table.inputs)}
         sizes = {len(name) for name in self._names}
-        if len(sizes) != 1 or len(self._names) != len(table.inputs) or table.inputs == tuple(
-            str(place) for place in range(1, len(table.inputs) + 1)
+        if (
+            len(sizes) != 1
+            or len(self._names) != len(table.inputs)
+            or table.inputs == tuple(str(place) for place in range(1, len(table.inputs) + 1))
         ):
             raise InvalidParameter(
                 wanted="inputs named by the same number of records, such as a a b",

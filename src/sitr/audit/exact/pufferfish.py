@@ -62,7 +62,9 @@ def pufferfish(
                 found.append(((prior, one), (prior, other)))
     if not found:
         raise InvalidParameter(
-            wanted="a prior under which two secrets of a pair are possible", given="none", do="Check priors and secrets."
+            wanted="a prior under which two secrets of a pair are possible",
+            given="none",
+            do="Check priors and secrets.",
         )
     mixed = mixture(read, rows)
     numbers = {name: place for place, name in enumerate(mixed.inputs)}
@@ -110,7 +112,10 @@ def mixture(table: Table, rows: Mapping[tuple[str, str], Sequence[Fraction]]) ->
     if table.rows is not None:
         laws = [row.fractions() for row in table.rows]
         values = [
-            [sum((w * law[z] for w, law in zip(weight, laws, strict=True) if w and law[z]), Fraction(0)) for z in range(len(table.outcomes))]
+            [
+                sum((w * law[z] for w, law in zip(weight, laws, strict=True) if w and law[z]), Fraction(0))
+                for z in range(len(table.outcomes))
+            ]
             for weight in rows.values()
         ]
         return Table.of(values, inputs=names, outcomes=table.outcomes)

@@ -16,6 +16,7 @@ from sitr.audit.exact.mechanism import FiniteMechanism
 from sitr.audit.exact.population import RandomDecision
 from sitr.audit.exact.table import shown
 from sitr.numbers import Number
+from sitr.report.figured import Figured
 from sitr.report.figures import about, at_least, at_most, displayed
 from sitr.report.paper import Column, Facts, Role, Table
 from sitr.report.text.terminal import as_text, facts, grid
@@ -34,7 +35,7 @@ WIDE = 28
 class Line:
     """One figure with its name and its parameter."""
 
-    name: str
+    name: Figured
     parameter: str
     figure: Figure
 
@@ -111,13 +112,18 @@ class Verification:
 
     def _facts(self, words: Words) -> Facts:
         say, table = words.exact, self.mechanism.table
-        exposed = next((line.figure for line in self.lines if line.name == "infinite"), None)
+        exposed = next((line.figure for line in self.lines if line.name is Figured.INFINITE), None)
         mechanism = say.mechanism(
-            len(table.inputs), len(table.outcomes), len(self.mechanism.neighbors), table.rows is not None,
+            len(table.inputs),
+            len(table.outcomes),
+            len(self.mechanism.neighbors),
+            table.rows is not None,
             f"{table.rounding:.1g}",
         )
-        outright = () if exposed is None else (
-            ("outright", say.outright(at_most(exposed.upper) if exposed.upper > 0 else "", exposed.place())),
+        outright = (
+            ()
+            if exposed is None
+            else (("outright", say.outright(at_most(exposed.upper) if exposed.upper > 0 else "", exposed.place())),)
         )
         return (("mechanism", mechanism), *outright)
 
@@ -132,18 +138,18 @@ def verification(
     progress: Callable[[float], None] | None = None,
 ) -> Verification:
     """Every figure of a mechanism, one after another."""
-    looks: list[tuple[str, str, Callable[[], Figure]]] = [
-        ("epsilon", "", mechanism.epsilon),
-        ("epsilon at delta", about(delta), lambda: mechanism.epsilon(delta=delta)),
-        ("delta at epsilon", about(epsilon), lambda: mechanism.delta(epsilon=epsilon)),
-        ("exceeding", about(epsilon), lambda: mechanism.exceeding(epsilon=epsilon)),
-        ("quantile", about(delta), lambda: mechanism.quantile(delta=delta)),
-        ("mean", "", mechanism.mean),
-        ("subgaussian", "", mechanism.subgaussian),
-        ("rho", "", mechanism.rho),
-        ("renyi", about(order), lambda: mechanism.renyi(order=order)),
-        ("mu", "", mechanism.mu),
-        ("infinite", "", mechanism.infinite_mass),
+    looks: list[tuple[Figured, str, Callable[[], Figure]]] = [
+        (Figured.EPSILON, "", mechanism.epsilon),
+        (Figured.EPSILON_AT_DELTA, about(delta), lambda: mechanism.epsilon(delta=delta)),
+        (Figured.DELTA_AT_EPSILON, about(epsilon), lambda: mechanism.delta(epsilon=epsilon)),
+        (Figured.EXCEEDING, about(epsilon), lambda: mechanism.exceeding(epsilon=epsilon)),
+        (Figured.QUANTILE, about(delta), lambda: mechanism.quantile(delta=delta)),
+        (Figured.MEAN, "", mechanism.mean),
+        (Figured.SUBGAUSSIAN, "", mechanism.subgaussian),
+        (Figured.RHO, "", mechanism.rho),
+        (Figured.RENYI, about(order), lambda: mechanism.renyi(order=order)),
+        (Figured.MU, "", mechanism.mu),
+        (Figured.INFINITE, "", mechanism.infinite_mass),
     ]
     lines = []
     for place, (name, parameter, look) in enumerate(looks):
@@ -185,7 +191,7 @@ def _witness(decision: Decision | RandomDecision, words: Words) -> str:
 def _line_dict(line: Line) -> dict[str, object]:
     figure = line.figure
     return {
-        "figure": line.name,
+        "figure": line.name.value,
         "parameter": line.parameter,
         "lower": figure.lower if math.isfinite(figure.lower) else None,
         "upper": figure.upper if math.isfinite(figure.upper) else None,

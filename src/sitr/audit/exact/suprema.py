@@ -3,8 +3,10 @@
     ρ(ξ) = sup over λ > 0 of (K(λ)/λ − ξ)/(λ + 1)      [BS16, Def. 1.1, with α = λ + 1]
     τ² = sup over λ ≠ 0 of 2ψ(λ)/λ²                    [DR16, Def. 2.1]
 
-K and ψ are convex, so between two λ they lie below their chord, on which each quotient is largest at an end or at one
-turn. Below the first λ and beyond the last, simple bounds hold. A pair is left out as soon as its bound is below a value
+K and ψ are convex, so between two λ they lie below their chord. They have the same second derivative, the variance of the
+loss with weights P·e^{λl}, whose logarithm changes by at most the range r of losses for each unit of λ, because a third
+moment is at most r times the variance. So between p and q they even lie below the chord minus c(x − p)(q − x), where 2c is
+e^{−r(q − p)} times the larger variance at p or q. On that parabola each quotient is largest at an end or at a turn. Below the first λ and beyond the last, simple bounds hold. A pair is left out as soon as its bound is below a value
 that another pair attains, so only the pairs near the maximum are looked at closely.
 """
 
@@ -16,8 +18,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from sitr.audit.exact.moments import Moments, smallest_start
-from sitr.audit.exact.pairs import Ends, Pairs
+from sitr.audit.exact.moments import Moments, Value, smallest_start
+from sitr.audit.exact.pairs import Pairs
 from sitr.loss.law import Vector
 from sitr.namespace import Later
 from sitr.numbers import Interval
@@ -29,6 +31,9 @@ else:
 
 LOOKS = 200
 """The most values of λ that are tried. If they do not suffice, the interval is wider than requested."""
+
+MOST_WORK = 14_000_000
+"""About this many losses are looked at in all: where many pairs are nearly as bad as the worst, the interval is wider."""
 
 SAFE = 1e-13
 """More than all roundings in a quotient of sums of positive numbers."""
@@ -49,22 +54,24 @@ class Supremum:
 class Side:
     """A quotient with a convex numerator on λ > 0, for many pairs."""
 
-    value: Callable[[Moments, float], Ends]
+    value: Callable[[Moments, float], Value]
     ratio: Callable[[float, Vector], Vector]
-    turn: Callable[[Vector, Vector], Vector]
-    """Where the quotient of a line, given by its value at 0 and its slope, is largest."""
-    near: Callable[[Moments, float, Ends], tuple[Vector, Vector]]
+    turns: Callable[[Vector, Vector, Vector], tuple[Vector, ...]]
+    """Where the quotient of a + bx + cx² may be largest."""
+    near: Callable[[Moments, float, Value], tuple[Vector, Vector]]
     """A limit at 0 from below, and a bound on the quotient up to a λ at which the values are known."""
     far: Callable[[Moments, float], Vector]
     """A bound on the quotient from λ on."""
 
 
-def supremum(pairs: Pairs, side: Side, *, relative: float, start: float) -> Supremum:
-    """The largest quotient of all pairs, to within a relative width."""
-    moments, rows = Moments.of(pairs), np.arange(len(pairs))
+def supremum(moments: Moments, side: Side, *, relative: float, start: float, limit: float | None = None) -> Supremum:
+    """The largest quotient of all pairs, to within a relative width, or just on one side of a limit."""
+    rows, work = np.arange(len(moments.pairs)), 0
     known = {start: side.value(moments, start)}
     best, rest = Supremum(Interval(0.0, 0.0), 0, 0.0), 0.0
     ends: dict[float, Vector] = {}
+    low, high = moments.least_and_greatest()
+    ranges = high - low
     bounds = np.zeros(0)
 
     def better(lower: Vector, tilt: float) -> None:
@@ -77,22 +84,25 @@ def supremum(pairs: Pairs, side: Side, *, relative: float, start: float) -> Supr
     for _ in range(LOOKS):
         first, last = min(known), max(known)
         if -first not in ends:  # bounds near 0 have negative keys
-            limit, ends[-first] = side.near(moments, first, known[first])
-            better(limit, 0.0)
+            at_zero, ends[-first] = side.near(moments, first, known[first])
+            better(at_zero, 0.0)
         if last not in ends:
             ends[last] = side.far(moments, last)
         pieces = [(ends[-first], first, 0.0), (ends[last], last, math.inf)]
-        pieces += [(_chord(side, known, p, q), p, q) for p, q in pairwise(sorted(known))]
+        pieces += [(_between(side, known, p, q, ranges), p, q) for p, q in pairwise(sorted(known))]
         bounds = np.maximum.reduce([piece for piece, _, _ in pieces])
-        active = bounds > best.value.lower * (1 + relative)
+        active = bounds > max(best.value.lower * (1 + relative), (limit or 0.0) * (1 - 1e-9))
         widest = max(pieces, key=lambda piece: float(piece[0].max()))
         after = _next(widest[1], widest[2])
-        if not bool(active.any()) or after is None:
+        decided = limit is not None and best.value.lower > limit
+        if not bool(active.any()) or after is None or decided or work > MOST_WORK:
             break
+        work += moments.cells
         if not bool(active.all()):
             rest = max(rest, float(bounds[~active].max()))
             moments, rows, bounds = moments.some(active), rows[active], bounds[active]
-            known = {tilt: Ends(found.lower[active], found.upper[active]) for tilt, found in known.items()}
+            known = {tilt: Value(*(column[active] for column in found)) for tilt, found in known.items()}
+            ranges = ranges[active]
             ends = {key: found[active] for key, found in ends.items()}
         known[after] = side.value(moments, after)
         better(side.ratio(after, known[after].lower), after)
@@ -110,59 +120,59 @@ def _next(low: float, high: float) -> float | None:
     return middle if low * (1 + 1e-9) < middle else None
 
 
-def _chord(side: Side, known: dict[float, Ends], p: float, q: float) -> Vector:
-    """The largest quotient on the chord between two λ."""
+def _between(side: Side, known: dict[float, Value], p: float, q: float, ranges: Vector) -> Vector:
+    """The largest quotient between two λ: of the chord minus a parabola."""
     at_p, at_q = known[p].upper, known[q].upper
     slope = (at_q - at_p) / (q - p)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        turn = side.turn(at_p - slope * p, slope)
-        inside = (turn > p) & (turn < q)
-        at = np.where(inside, turn, p)
-        between = _at(side, at, at_p + slope * (at - p))
+    bend = np.maximum(known[p].curve, known[q].curve) * np.exp(-np.minimum(700.0, ranges * (q - p))) / 2 * (1 - SAFE)
+    constant, linear = at_p - slope * p + bend * (p * q), slope - bend * (p + q)
     found = np.maximum(side.ratio(p, at_p), side.ratio(q, at_q))
-    return np.where(inside, np.maximum(found, between), found) * (1 + SAFE)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        for turn in side.turns(constant, linear, bend):
+            inside = (turn > p) & (turn < q)
+            at = np.where(inside, turn, p)
+            value = at_p + slope * (at - p) - bend * ((at - p) * (q - at))
+            found = np.where(inside, np.maximum(found, side.ratio(at, value)), found)  # type: ignore[arg-type]
+    return np.where(np.isfinite(at_p + at_q), found * (1 + SAFE), np.inf)
 
 
-def _at(side: Side, places: Vector, values: Vector) -> Vector:
-    return side.ratio(places, values)  # type: ignore[arg-type]  # one λ for each pair
-
-
-def largest_rho(pairs: Pairs, *, xi: float, relative: float) -> Supremum:
+def largest_rho(pairs: Pairs, *, xi: float, relative: float, limit: float | None = None) -> Supremum:
     """ρ(ξ) of pairs without infinite losses in their direction."""
-    _, highest = Moments.of(pairs).least_and_greatest()
+    moments = Moments.of(pairs)
+    _, highest = moments.least_and_greatest()
     if float(highest.max()) <= xi:
         return Supremum(Interval(0.0, 0.0), 0, 0.0)
 
-    def near(moments: Moments, tilt: float, found: Ends) -> tuple[Vector, Vector]:
+    def near(moments: Moments, tilt: float, found: Value) -> tuple[Vector, Vector]:
         return np.maximum(0.0, moments.mean().lower - xi * (1 + SAFE)), found.upper / tilt * (1 + SAFE) - xi
 
-    def turn(at_zero: Vector, slope: Vector) -> Vector:
-        """(A + Cx)/(x(x + 1)) with A ≤ 0 < C is largest where Cx² + 2Ax + A = 0."""
-        rise = slope - xi
-        root = np.sqrt(np.maximum(0.0, at_zero * at_zero - at_zero * rise))
-        return np.where(rise > 0.0, (-at_zero + root) / rise, np.inf)
+    def turns(constant: Vector, linear: Vector, bend: Vector) -> tuple[Vector, ...]:
+        """The quotient is c + (a + Cx)/(x² + x) with C = b − ξ − c, and turns where Cx² + 2ax + a = 0."""
+        rise = linear - xi - bend
+        root = np.sqrt(np.maximum(0.0, constant * constant - constant * rise))
+        return (-constant + root) / rise, (-constant - root) / rise
 
     side = Side(
         lambda moments, tilt: moments.log_moment(tilt),
         lambda tilt, value: (value / tilt - xi) / (tilt + 1),
-        turn,
+        turns,
         near,
         lambda moments, tilt: np.maximum(0.0, moments.least_and_greatest()[1] - xi) / (tilt + 1) * (1 + SAFE),
     )
-    found = supremum(pairs, side, relative=relative, start=smallest_start(float(highest.max())))
+    found = supremum(moments, side, relative=relative, start=smallest_start(float(highest.max())), limit=limit)
     rounding = 4 * SAFE * xi
     return Supremum(
         Interval(max(0.0, found.value.lower - rounding), found.value.upper + rounding), found.row, found.tilt
     )
 
 
-def largest_tau(pairs: Pairs, *, relative: float) -> Supremum:
+def largest_tau(pairs: Pairs, *, relative: float, limit: float | None = None) -> Supremum:
     """τ of pairs whose losses are finite in both directions."""
-    low, high = Moments.of(pairs).least_and_greatest()
-    widest = float((high - low).max())
-    found = [
-        supremum(pairs, _spread(sign), relative=relative, start=smallest_start(widest)) for sign in (1, -1)
-    ]
+    moments = Moments.of(pairs)
+    low, high = moments.least_and_greatest()
+    start = smallest_start(float((high - low).max()))
+    square = None if limit is None else limit * limit
+    found = [supremum(moments, _spread(sign), relative=2 * relative, start=start, limit=square) for sign in (1, -1)]
     best = max(found, key=lambda one: one.value.lower)
     upper = max(one.value.upper for one in found)
     ends = Interval(math.sqrt(best.value.lower) * (1 - SAFE), math.sqrt(upper) * (1 + SAFE))
@@ -178,7 +188,7 @@ def _spread(sign: int) -> Side:
     return Side(
         lambda moments, tilt: moments.centered(sign * tilt),
         lambda tilt, value: 2 * value / (tilt * tilt),
-        lambda at_zero, slope: np.where(slope > 0.0, -2 * at_zero / slope, np.inf),
+        lambda constant, linear, _: (-2 * constant / linear,),
         lambda moments, tilt, _: moments.near(tilt, sign),
         far,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sitr.report.figured import Figured
 from sitr.report.figures import about
 from sitr.report.words.arabic.marks import code, ltr, named
 
@@ -18,7 +19,9 @@ class ExactWords:
 
     def broken(self, claim: str, symbol: str, least: str, allowed: str, /) -> str:
         """The claim is refuted."""
-        return f"منقوض: لا يصح {code(claim)}: فقيمة {ltr(symbol)} لا تقل عن {ltr(least)}، والادعاء يسمح بـ {ltr(allowed)}."
+        return (
+            f"منقوض: لا يصح {code(claim)}: فقيمة {ltr(symbol)} لا تقل عن {ltr(least)}، والادعاء يسمح بـ {ltr(allowed)}."
+        )
 
     def undecided(self, claim: str, symbol: str, low: str, high: str, allowed: str, /) -> str:
         """Neither can be proved."""
@@ -63,21 +66,20 @@ class ExactWords:
         """The headings of the table of figures."""
         return "المقدار", "المُثبت", "المدخلان", "النواتج"
 
-    def figure(self, name: str, parameter: str, /) -> str:
+    def figure(self, name: Figured, parameter: str, /) -> str:
         """The name of a figure, with its parameter."""
         return {
-            "epsilon": f"{ltr('ε')}، أكبر خسارة",
-            "epsilon at delta": f"{ltr('ε')} عند {ltr(f'δ = {parameter}')}",
-            "delta at epsilon": f"{ltr('δ')} عند {ltr(f'ε = {parameter}')}",
-            "exceeding": f"{ltr(f'P(L > {parameter})')}، الاحتمالية",
-            "quantile": f"{ltr('ε')} بحيث {ltr(f'P(L > ε) ≤ {parameter}')}",
-            "mean": f"{ltr('μ = E[L]')}، المركزة",
-            "subgaussian": f"{ltr('τ')}، المركزة",
-            "rho": f"{ltr('ρ')}، المركزة الصفرية",
-            "line": f"{ltr('ρ')} عند {ltr(f'ξ = {parameter}')}",
-            "renyi": f"ريني من الرتبة {ltr(parameter)}",
-            "mu": f"{ltr('μ')}، الغاوسية",
-            "infinite": ltr("P(L = ∞)"),
+            Figured.EPSILON: f"{ltr('ε')}، أكبر خسارة",
+            Figured.EPSILON_AT_DELTA: f"{ltr('ε')} عند {ltr(f'δ = {parameter}')}",
+            Figured.DELTA_AT_EPSILON: f"{ltr('δ')} عند {ltr(f'ε = {parameter}')}",
+            Figured.EXCEEDING: f"{ltr(f'P(L > {parameter})')}، الاحتمالية",
+            Figured.QUANTILE: f"{ltr('ε')} بحيث {ltr(f'P(L > ε) ≤ {parameter}')}",
+            Figured.MEAN: f"{ltr('μ = E[L]')}، المركزة",
+            Figured.SUBGAUSSIAN: f"{ltr('τ')}، المركزة",
+            Figured.RHO: f"{ltr('ρ')}، المركزة الصفرية",
+            Figured.RENYI: f"ريني من الرتبة {ltr(parameter)}",
+            Figured.MU: f"{ltr('μ')}، الغاوسية",
+            Figured.INFINITE: f"احتمال {ltr('L = ∞')}",
         }[name]
 
     def exactly(self, value: str, /) -> str:

@@ -91,6 +91,8 @@ LABELS: Mapping[str, str] = {
     "made with": "البرنامج",
     "meaning": "المعنى",
     "measured": "المقيس",
+    "mechanism": "الآلية",
+    "witness": "الشاهد",
     "read": "المقروء",
     "bounded": "المحدود",
     "shown": "المعروض",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sitr.report.figured import Figured
 from sitr.report.figures import about, counted, visible
 
 
@@ -59,21 +60,20 @@ class ExactWords:
         """The headings of the table of figures."""
         return "figure", "proved", "inputs", "outcomes"
 
-    def figure(self, name: str, parameter: str, /) -> str:
+    def figure(self, name: Figured, parameter: str, /) -> str:
         """The name of a figure, with its parameter."""
         return {
-            "epsilon": "ε, the largest loss",
-            "epsilon at delta": f"ε at δ = {parameter}",
-            "delta at epsilon": f"δ at ε = {parameter}",
-            "exceeding": f"P(L > {parameter}), probabilistic",
-            "quantile": f"ε with P(L > ε) ≤ {parameter}",
-            "mean": "μ = E[L], concentrated",
-            "subgaussian": "τ, concentrated",
-            "rho": "ρ, zero-concentrated",
-            "line": f"ρ at ξ = {parameter}",
-            "renyi": f"Rényi of order {parameter}",
-            "mu": "μ, Gaussian",
-            "infinite": "P(L = ∞)",
+            Figured.EPSILON: "ε, the largest loss",
+            Figured.EPSILON_AT_DELTA: f"ε at δ = {parameter}",
+            Figured.DELTA_AT_EPSILON: f"δ at ε = {parameter}",
+            Figured.EXCEEDING: f"P(L > {parameter}), probabilistic",
+            Figured.QUANTILE: f"ε with P(L > ε) ≤ {parameter}",
+            Figured.MEAN: "μ = E[L], concentrated",
+            Figured.SUBGAUSSIAN: "τ, concentrated",
+            Figured.RHO: "ρ, zero-concentrated",
+            Figured.RENYI: f"Rényi of order {parameter}",
+            Figured.MU: "μ, Gaussian",
+            Figured.INFINITE: "P(L = ∞)",
         }[name]
 
     def exactly(self, value: str, /) -> str:
