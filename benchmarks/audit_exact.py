@@ -1,8 +1,8 @@
 """Time the exact verification of finite mechanisms: `python -m benchmarks.audit_exact [--json file]`.
 
-Each case is a table of inputs and outcomes, with each input a neighbour of the next. The time is CPU time for reading the
-table, every figure of a report (ε, ε at δ, δ at ε, P(L > ε) and its quantile, μ and τ, ρ, Rényi, Gaussian μ, the mass at
-infinity) and one claim of every flavor: all proved, for the worst of all pairs in both directions.
+Each case is a table of inputs and outcomes, with each input a neighbour of the next. The time is CPU time for reading
+the table, every figure of a report (ε, ε at δ, δ at ε, P(L > ε) and its quantile, μ and τ, ρ, Rényi, Gaussian μ, the
+mass at infinity) and one claim of every flavor: all proved, for the worst of all pairs in both directions.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.forms.finite import pair
+from sitr.loss.forms.finite import pair as finite_pair
 from sitr.loss.forms.laplace import LaplaceLaw
 from sitr.loss.loss import Loss
 from sitr.loss.sampling import sampled
@@ -149,7 +149,7 @@ def _finite(value: object, place: str) -> Part:
     p, q = (_law(law, f"{place}.{name}") for name, law in zip("pq", _fields(value, place, "p", "q"), strict=True))
     if len(p) != len(q):
         raise _wrong(place, "p and q of equal length", f"{len(p)} and {len(q)} numbers", "Write 0 where one has none.")
-    law = pair(p, q)
+    law = finite_pair(p, q)
     loss = Loss.of(law)
     if mass := max(sum((a for a, b in zip(x, y, strict=True) if not b), Fraction(0)) for x, y in ((p, q), (q, p))):
         largest = max(0.0, law.greatest, -law.least)

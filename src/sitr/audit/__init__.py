@@ -1,4 +1,4 @@
-"""Distrust, built in: proving what a mechanism given as a table of probabilities promises. Names load when first used."""
+"""Distrust, built in: what a mechanism given as a table of probabilities promises. Names are loaded when first used."""
 
 from __future__ import annotations
 

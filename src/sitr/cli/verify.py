@@ -1,4 +1,4 @@
-"""`sitr verify`: does a certificate belong to a ledger, and was it altered? What does a table of probabilities prove?"""
+"""`sitr verify`: was a certificate altered, and what does a table of probabilities prove?"""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def test_what_is_no_csv_table(tmp_path: Path, text: str) -> None:
     with pytest.raises(FileError, match="Cannot read"):
         read_table(tmp_path / "missing.csv")
     (tmp_path / "words.csv").write_text("input,a,b\nx,some,words\n")
-    with pytest.raises(InvalidParameter, match="0.25 or 1/3"):
+    with pytest.raises(InvalidParameter, match=r"0\.25 or 1/3"):
         read_table(tmp_path / "words.csv")
 
 

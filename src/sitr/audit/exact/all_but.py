@@ -1,12 +1,12 @@
 """(ε, δ)-privacy as "ε, except with probability δ": true of any two inputs, and of no more.
 
-If P and Q are (ε, δ)-close, then P = (1 − δ)P′ + δE and Q = (1 − δ)Q′ + δF with P′ and Q′ ε-close: with probability 1 − δ
-the answer comes from an ε-private pair.      [KOV15, Sec. 3; MV16, Lemma 1.6]
+If P and Q are (ε, δ)-close, then P = (1 − δ)P′ + δE and Q = (1 − δ)Q′ + δF with P′ and Q′ ε-close: with probability 1
+− δ the answer comes from an ε-private pair.      [KOV15, Sec. 3; MV16, Lemma 1.6]
 
-For more inputs there need not be one ε-private mechanism behind all of them. Let the k-th of K inputs give any of the K
-outcomes but the k-th, with equal probability. Any two laws are (0, 1/(K − 1))-close. An ε-private mechanism M′ with
-(1 − δ)M′(x) ≤ M(x) never gives the outcome k for the input k, so for no input at all, whatever ε is: it has no outcomes
-left, and δ must be 1.
+For more inputs there need not be one ε-private mechanism behind all of them. Let the k-th of K inputs give any of the
+K outcomes but the k-th, with equal probability. Any two laws are (0, 1/(K − 1))-close. An ε-private mechanism M′ with
+(1 − δ)M′(x) ≤ M(x) never gives the outcome k for the input k, so for no input at all, whatever ε is: it has no
+outcomes left, and δ must be 1.
 """
 
 from __future__ import annotations

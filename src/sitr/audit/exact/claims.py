@@ -11,7 +11,6 @@ from fractions import Fraction
 from functools import partial
 from typing import Protocol
 
-
 from sitr.audit.exact.figure import Figure
 from sitr.audit.exact.neighbors import Places
 from sitr.audit.exact.rational import sign
@@ -179,6 +178,23 @@ def _written(promise: Claim) -> str:
 
 def _parts(mechanism: Figures, promise: Claim) -> Iterator[Part]:
     match promise:
+        case PureDP() | ApproximateDP() | PrivacyProfile() | ProbabilisticDP():
+            yield from _events(mechanism, promise)
+        case ZeroConcentratedDP() | ConcentratedDP() | RenyiDP(curve=PointCurve()):
+            yield from _moments(mechanism, promise)
+        case GaussianDP(mu):
+            yield _compared(mechanism, "μ", mechanism.mu(), mu)
+        case RandomDP():
+            raise InvalidParameter(
+                given="A random promise is about data drawn from a population, and a table of inputs names none.",
+                do="Use sitr.audit.population(…), or --population, and state how the records are drawn.",
+            )
+        case _:
+            yield from _each(mechanism, promise)
+
+
+def _events(mechanism: Figures, promise: Claim) -> Iterator[Part]:
+    match promise:
         case PureDP(epsilon):
             yield _pure(mechanism, epsilon)
         case ApproximateDP(epsilon, delta):
@@ -188,6 +204,10 @@ def _parts(mechanism: Figures, promise: Claim) -> Iterator[Part]:
                 yield _approximate(mechanism, epsilon, delta)
         case ProbabilisticDP(epsilon, delta):
             yield _compared(mechanism, "P(L > ε)", mechanism.exceeding(epsilon=epsilon), delta)
+
+
+def _moments(mechanism: Figures, promise: Claim) -> Iterator[Part]:
+    match promise:
         case ZeroConcentratedDP() if promise.rho == 0.0:
             yield _pure(mechanism, promise.xi)
         case ZeroConcentratedDP():
@@ -195,18 +215,9 @@ def _parts(mechanism: Figures, promise: Claim) -> Iterator[Part]:
         case ConcentratedDP():
             yield _compared(mechanism, "μ", mechanism.mean(), promise.mu)
             yield _narrowed("τ", partial(mechanism.subgaussian, limit=promise.tau), promise.tau)
-        case GaussianDP(mu):
-            yield _compared(mechanism, "μ", mechanism.mu(), mu)
-        case RenyiDP(curve=PointCurve()):
+        case RenyiDP():
             for order in promise.orders:
                 yield _compared(mechanism, f"D_{order:g}", mechanism.renyi(order=order), promise.curve(order))
-        case RandomDP():
-            raise InvalidParameter(
-                given="A random promise is about data drawn from a population, and a table of inputs names none.",
-                do="Use sitr.audit.population(…), or --population, and state how the records are drawn.",
-            )
-        case _:
-            yield from _each(mechanism, promise)
 
 
 def _pure(mechanism: Figures, epsilon: float) -> Part:

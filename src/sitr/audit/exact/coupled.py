@@ -1,19 +1,19 @@
 """Coupled-worlds privacy of a finite mechanism, as a linear programme whose optimum is proved on both sides.
 
-A mechanism M keeps it if one simulator, which sees only an aggregate of the input, imitates M for every prior and every
-secret that may hold: the laws of M(D) and Sim(agg(D)) given the secret are (ε, δ)-close.      [BGKS13, Def. 4]  The least δ is the
-optimum of a linear programme in Sim. With t = e^ε, M_c and g_c(y) the laws of the outcome and of the aggregate in case c (a prior
-and a secret),
+A mechanism M keeps it if one simulator, which sees only an aggregate of the input, imitates M for every prior and
+every secret that may hold: the laws of M(D) and Sim(agg(D)) given the secret are (ε, δ)-close.      [BGKS13, Def. 4]
+The least δ is the optimum of a linear programme in Sim. With t = e^ε, M_c and g_c(y) the laws of the outcome and of the
+aggregate in case c (a prior and a secret),
 
     δ = min over Sim of max over c of max(Σ_z (M_c − tN_c)₊, Σ_z (N_c − tM_c)₊),  N_c(z) = Σ_y g_c(y)·Sim(z | y).
 
-Any simulator gives an upper bound. For the lower bound, multipliers 0 ≤ α_c(z) ≤ u_c and 0 ≤ β_c(z) ≤ v_c with Σ(u_c + v_c) = 1
-give, whatever Sim is,
+Any simulator gives an upper bound. For the lower bound, multipliers 0 ≤ α_c(z) ≤ u_c and 0 ≤ β_c(z) ≤ v_c with Σ(u_c
++ v_c) = 1 give, whatever Sim is,
 
     δ ≥ Σ_{c,z} M_c(z)(α_c(z) − tβ_c(z)) + Σ_y min_z Σ_c g_c(y)(β_c(z) − tα_c(z)).
 
-Both are computed with fractions from rounded floats, so no error of the solver matters: e^ε lies between two fractions, and
-the least δ falls with t.
+Both are computed with fractions from rounded floats, so no error of the solver matters: e^ε lies between two
+fractions, and the least δ falls with t.
 """
 
 from __future__ import annotations

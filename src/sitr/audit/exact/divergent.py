@@ -1,7 +1,7 @@
 """Replacing a pair of laws by a pair whose losses are only −ε, 0 and ε.
 
-The largest loss stays ε, and the mean loss does not fall in either direction. The bound ε(e^ε − 1)/2 on the mean of a pure
-promise is proved for such pairs and extends to all others in this way.      [DR16, Sec. 3.2]
+The largest loss stays ε, and the mean loss does not fall in either direction. The bound ε(e^ε − 1)/2 on the mean of a
+pure promise is proved for such pairs and extends to all others in this way.      [DR16, Sec. 3.2]
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Figures of many pairs that are about events: ε at δ, and the ε that the loss exceeds with probability δ.
 
-Each is the largest of all pairs. That maximum is one number t = e^ε: it is enough to prove of one t that it suffices for
-every pair, and of a slightly smaller one that it does not for some pair.
+Each is the largest of all pairs. That maximum is one number t = e^ε: it is enough to prove of one t that it suffices
+for every pair, and of a slightly smaller one that it does not for some pair.
 """
 
 from __future__ import annotations

@@ -84,7 +84,8 @@ class FiniteMechanism:
     def __repr__(self) -> str:
         inputs, outcomes = len(self.table.inputs), len(self.table.outcomes)
         numbers = "fractions" if self.table.rows is not None else f"floats, wrong by {self.table.rounding:.2g} at most"
-        return f"FiniteMechanism({inputs} inputs, {outcomes} outcomes, {len(self.neighbors)} pairs of neighbours, {numbers})"
+        pairs = f"{len(self.neighbors)} pairs of neighbours"
+        return f"FiniteMechanism({inputs} inputs, {outcomes} outcomes, {pairs}, {numbers})"
 
     def pairs(self) -> Pairs:
         """Both directions of all pairs."""
@@ -248,7 +249,7 @@ class FiniteMechanism:
         return self._supremum(pairs, found, at=found.tilt)
 
     def mu(self) -> Figure:
-        """The least μ of Gaussian privacy: telling P from Q is as hard as telling N(0, 1) from N(μ, 1).  [DRS22, Def. 2.6]"""
+        """The least μ of Gaussian privacy: P and Q are as hard to tell apart as N(0, 1) and N(μ, 1).  [DRS22]"""
         pairs = self.pairs()
         if (exposed := self._exposed(pairs)) is not None:
             return exposed

@@ -1,11 +1,12 @@
 """Moments of the losses of many pairs at once: K(λ) = ln E[e^{λL}], the mean κ, and ψ(λ) = K(λ) − λκ.
 
-With β = Q's mass outside of P, E[e^{λL}] = 1 + λβ + E[g] with g = e^{λl} − 1 + λ(e^{−l} − 1) ≥ 0, because both P and Q
-add up to 1; and κ = β + E[l − 1 + e^{−l}]. With x = l − m for a float m near κ and d = κ − m, E[e^{λx}] = 1 + λd + E[h]
-with h = e^{λx} − 1 − λx ≥ 0, so ψ(λ) = ln(1 + λd + E[h]) − λd.
+With β = Q's mass outside of P, E[e^{λL}] = 1 + λβ + E[g] with g = e^{λl} − 1 + λ(e^{−l} − 1) ≥ 0, because both P and
+Q add up to 1; and κ = β + E[l − 1 + e^{−l}]. With x = l − m for a float m near κ and d = κ − m, E[e^{λx}] = 1 + λd +
+E[h] with h = e^{λx} − 1 − λx ≥ 0, so ψ(λ) = ln(1 + λd + E[h]) − λd.
 
-If a loss is wrong by e, then g is wrong by at most λe·|e^{λl} − e^{−l}|·e^{(λ+1)e}, which is at most that times |e^{λl} − 1|
-+ |e^{−l} − 1|, and h by |λ|e·|e^{λx} − 1|·e^{|λ|e} and a term of second order, which e^{|λ|e} covers in the same way.
+If a loss is wrong by e, then g is wrong by at most λe·|e^{λl} − e^{−l}|·e^{(λ+1)e}, which is at most that times
+|e^{λl} − 1| + |e^{−l} − 1|, and h by |λ|e·|e^{λx} − 1|·e^{|λ|e} and a term of second order, which e^{|λ|e} covers in
+the same way.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class Pairs:
 
     def infinite(self) -> Ends:
         """P(L = +∞): P's mass where Q has none."""
-        return self.each(lambda p, q: self._outside(p, q))
+        return self.each(self._outside)
 
     def _outside(self, p: Matrix, q: Matrix) -> Ends:
         mass = np.where(q == 0.0, p, 0.0).sum(axis=1)

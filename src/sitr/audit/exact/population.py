@@ -1,10 +1,10 @@
 """Random privacy of a finite mechanism on data drawn from a population: for which fraction γ of data does it fail?
 
-X₁, …, Xₙ₊₁ are independent draws. The mechanism is (α, γ) or (α, η, γ) random if, except with probability γ, the laws of
-the outcome for (X₁, …, Xₙ) and for the same with Xₙ₊₁ in place of Xₙ are (α, 0)- or (α, η)-close, in both directions.
-[HRW11, Def. 1 and 2] A mechanism that ignores the order of records depends on their counts alone: pairs are enumerated by
-the counts of the common n − 1 records, and each has a multinomial probability, an exact fraction. Where these are too
-many, pairs are drawn, and γ is an interval that holds with the stated confidence.      [CP34]
+X₁, …, Xₙ₊₁ are independent draws. The mechanism is (α, γ) or (α, η, γ) random if, except with probability γ, the laws
+of the outcome for (X₁, …, Xₙ) and for the same with Xₙ₊₁ in place of Xₙ are (α, 0)- or (α, η)-close, in both
+directions. [HRW11, Def. 1 and 2] A mechanism that ignores the order of records depends on their counts alone: pairs
+are enumerated by the counts of the common n − 1 records, and each has a multinomial probability, an exact fraction.
+Where these are too many, pairs are drawn, and γ is an interval that holds with the stated confidence.      [CP34]
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 from sitr.audit.exact import rational
 from sitr.audit.exact.claims import Verdict
 from sitr.audit.exact.events import exponential
-from sitr.audit.exact.figure import Figure
 from sitr.audit.exact.neighbors import records
 from sitr.audit.exact.pairs import Ends, Pairs
 from sitr.audit.exact.reading import read_table
@@ -177,7 +176,7 @@ def population(
 ) -> PopulationMechanism:
     """A mechanism on `size` records that are drawn from a population.
 
-    `table` is a table whose inputs are data sets named by their records (`a a b`), one for each multiset or one for each
+    `table` is a table whose inputs are data sets named by their records (`a a b`), one for each multiset or for each
     order; or a function that gives the probabilities of the outcomes for a sorted tuple of records, with a `size`.
     `records` are the probabilities of the records in the population. All pairs are enumerated, unless `draws` says how
     many to draw; then γ is an interval with this `confidence`.

@@ -3,11 +3,12 @@
     ρ(ξ) = sup over λ > 0 of (K(λ)/λ − ξ)/(λ + 1)      [BS16, Def. 1.1, with α = λ + 1]
     τ² = sup over λ ≠ 0 of 2ψ(λ)/λ²                    [DR16, Def. 2.1]
 
-K and ψ are convex, so between two λ they lie below their chord. They have the same second derivative, the variance of the
-loss with weights P·e^{λl}, whose logarithm changes by at most the range r of losses for each unit of λ, because a third
-moment is at most r times the variance. So between p and q they even lie below the chord minus c(x − p)(q − x), where 2c is
-e^{−r(q − p)} times the larger variance at p or q. On that parabola each quotient is largest at an end or at a turn. Below the first λ and beyond the last, simple bounds hold. A pair is left out as soon as its bound is below a value
-that another pair attains, so only the pairs near the maximum are looked at closely.
+K and ψ are convex, so between two λ they lie below their chord. They have the same second derivative, the variance of
+the loss with weights P·e^{λl}, whose logarithm changes by at most the range r of losses for each unit of λ, because a
+third moment is at most r times the variance. So between p and q they even lie below the chord minus c(x − p)(q − x),
+where 2c is e^{−r(q − p)} times the larger variance at p or q. On that parabola each quotient is largest at an end or
+at a turn. Below the first λ and beyond the last, simple bounds hold. A pair is left out as soon as its bound is below
+a value that another pair attains, so only the pairs near the maximum are looked at closely.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ LOOKS = 200
 """The most values of λ that are tried. If they do not suffice, the interval is wider than requested."""
 
 MOST_WORK = 14_000_000
-"""About this many losses are looked at in all: where many pairs are nearly as bad as the worst, the interval is wider."""
+"""About this many losses are looked at. Where many pairs are nearly as bad as the worst, the interval is wider."""
 
 SAFE = 1e-13
 """More than all roundings in a quotient of sums of positive numbers."""

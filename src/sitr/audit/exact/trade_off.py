@@ -1,18 +1,18 @@
 """The best tests between P and Q for many pairs at once, and the least μ of Gaussian privacy.
 
-Outcomes are sorted by falling ratio P/Q. The best tests say "P" for the first k of them: with a false-positive rate B_k,
-the sum of their Q, they reach the true-positive rate A_k, the sum of their P. Between those corners the curve is a
-polygon, and the curve Φ(Φ⁻¹(x) + μ) of two Gaussians is concave, so it lies above the polygon if it lies above its
-corners: μ is the largest Φ⁻¹(A_k) − Φ⁻¹(B_k).      [DRS22, Def. 2.6 and Prop. 2.12] Exchanging P and Q turns the curve by
+Outcomes are sorted by falling ratio P/Q. The best tests say "P" for the first k of them: with a false-positive rate
+B_k, the sum of their Q, they reach the true-positive rate A_k, the sum of their P. Between those corners the curve is
+a polygon, and the curve Φ(Φ⁻¹(x) + μ) of two Gaussians is concave, so it lies above the polygon if it lies above its
+corners: μ is the largest Φ⁻¹(A_k) − Φ⁻¹(B_k).      [DRS22, Def. 2.6, Prop. 2.12] Exchanging P and Q turns the curve by
 half a turn, which keeps these differences: one direction suffices.
 
-If every probability is within a factor 1 ± r of a float, a test of true-positive rate a and false-positive rate b by the
-floats has at most a(1 + r) and at least b(1 − r); the same holds for 1 minus these rates. So the true curve lies below the
-polygon of the floats with its rates moved by r, each relative to itself or to its rest: this is a bound for every choice,
-and at each corner the smaller number is moved. Floats may also exchange outcomes whose ratios differ by a few roundings,
-which moves the curve by no more, relative to either side. Where one choice takes over from another, near ½, a corner
-between them may be missed by η/2, and 8η more of μ pay for it: the curve of two Gaussians rises by at least
-0.79·min(y, 1 − y) times that.
+If every probability is within a factor 1 ± r of a float, a test of true-positive rate a and false-positive rate b by
+the floats has at most a(1 + r) and at least b(1 − r); the same holds for 1 minus these rates. So the true curve lies
+below the polygon of the floats with its rates moved by r, each relative to itself or to its rest: this is a bound for
+every choice, and at each corner the smaller number is moved. Floats may also exchange outcomes whose ratios differ by
+a few roundings, which moves the curve by no more, relative to either side. Where one choice takes over from another,
+near ½, a corner between them may be missed by η/2, and 8η more of μ pay for it: the curve of two Gaussians rises by
+at least 0.79·min(y, 1 − y) times that.
 """
 
 from __future__ import annotations

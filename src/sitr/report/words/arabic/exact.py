@@ -26,7 +26,8 @@ class ExactWords:
     def undecided(self, claim: str, symbol: str, low: str, high: str, allowed: str, /) -> str:
         """Neither can be proved."""
         return (
-            f"غير محسوم: يسمح {code(claim)} بـ {ltr(f'{symbol} = {allowed}')}، ولم يُثبت سوى أنها بين {ltr(low)} و{ltr(high)}. "
+            f"غير محسوم: يسمح {code(claim)} بـ {ltr(f'{symbol} = {allowed}')}، "
+            f"ولم يُثبت سوى أنها بين {ltr(low)} و{ltr(high)}. "
             "أعط احتمالات دقيقة، أو ادعاءً أضعف قليلًا."
         )
 
@@ -58,7 +59,8 @@ class ExactWords:
     def coupled(self, epsilon: str, low: str, high: str, /) -> str:
         """The least δ of coupled worlds."""
         return (
-            f"العوالم المقترنة: عند {ltr(f'ε = {epsilon}')} يحتاج أفضل محاكٍ إلى {ltr('δ')} بين {ltr(low)} و{ltr(high)}، "
+            f"العوالم المقترنة: عند {ltr(f'ε = {epsilon}')} يحتاج أفضل محاكٍ إلى {ltr('δ')} "
+            f"بين {ltr(low)} و{ltr(high)}، "
             "مُثبتًا من الجهتين."
         )
 

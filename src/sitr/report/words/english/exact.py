@@ -54,7 +54,8 @@ class ExactWords:
 
     def coupled(self, epsilon: str, low: str, high: str, /) -> str:
         """The least δ of coupled worlds."""
-        return f"Coupled worlds: at ε = {epsilon} the best simulator needs δ between {low} and {high}, proved on both sides."
+        bounds = f"δ between {low} and {high}, proved on both sides"
+        return f"Coupled worlds: at ε = {epsilon} the best simulator needs {bounds}."
 
     def headings(self) -> tuple[str, str, str, str]:
         """The headings of the table of figures."""
