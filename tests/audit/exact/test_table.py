@@ -55,7 +55,7 @@ def test_what_is_no_table(rows: object, message: str) -> None:
 
 
 def test_names() -> None:
-    table = Table.of([[1], [1]], inputs=[("a", 1), "b"], outcomes=["z"])
+    table = Table.of([[1], [1]], inputs=[("a", "1"), "b"], outcomes=["z"])
     assert (table.inputs, table.outcomes, table.place(("a", 1)), shown(table.inputs[0])) == (
         (("a", "1"), "b"),
         ("z",),

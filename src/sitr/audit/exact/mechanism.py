@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flint import arb, ctx
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 else:
     np = Later("numpy")
 
-RELATIVE = 1e-3
+RELATIVE = 1e-5
 """The default relative width of τ and ρ, which are suprema over all moments."""
 
 EXAMINED = 400_000
@@ -136,7 +136,7 @@ class FiniteMechanism:
             odds, places = rational.largest_ratio(p, q)
             return _logarithm(odds), self._figure(places, odds=odds)
 
-        def worst(p: np.ndarray, q: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+        def worst(p: Any, q: Any) -> Any:
             with np.errstate(divide="ignore", invalid="ignore"):
                 ratio = np.where(p > 0, p / q, 0.0)
             return ratio == ratio.max()
@@ -288,7 +288,7 @@ class FiniteMechanism:
     # How figures are found
 
     def _largest(
-        self, pairs: Pairs, ends: Ends, look: Callable[[Row, Row], Looked], event: Callable[..., object]
+        self, pairs: Pairs, ends: Ends, look: Callable[[Row, Row], Looked], event: Callable[..., Any]
     ) -> Figure:
         """The largest figure of all pairs; if rows are exact, the worst pairs are looked at exactly."""
         row = int(np.argmax(ends.lower))
@@ -322,13 +322,13 @@ class FiniteMechanism:
         )
 
     def _moment(
-        self, bound: Callable[[Moments], Ends], look: Callable[[Row, Row], Interval], share: Callable[..., object]
+        self, bound: Callable[[Moments], Ends], look: Callable[[Row, Row], Interval], share: Callable[..., Any]
     ) -> Figure:
         pairs = self.pairs()
         if (exposed := self._exposed(pairs)) is not None:
             return exposed
 
-        def event(p: np.ndarray, q: np.ndarray) -> object:  # type: ignore[type-arg]
+        def event(p: Any, q: Any) -> Any:
             with np.errstate(divide="ignore", invalid="ignore"):
                 shares = np.where(p > 0, share(p, q), -np.inf)
             return np.arange(len(p)) == int(np.argmax(shares))
@@ -355,11 +355,11 @@ class FiniteMechanism:
             return None
         return self._at(pairs, Found(Interval(math.inf, math.inf), row), lambda p, q: (p > 0) & (q == 0))
 
-    def _at(self, pairs: Pairs, found: Found, event: Callable[..., object]) -> Figure:
+    def _at(self, pairs: Pairs, found: Found, event: Callable[..., Any]) -> Figure:
         p, q = self.table.values[pairs.first[found.row]], self.table.values[pairs.second[found.row]]
         return Figure(found.value, self._names(pairs, found.row), self._named(np.flatnonzero(event(p, q))))
 
-    def _excess(self, epsilon: float) -> Callable[..., object]:
+    def _excess(self, epsilon: float) -> Callable[..., Any]:
         """The event P > e^ε·Q; of an infinite ε, the outcomes that Q does not have."""
         if math.isinf(epsilon):
             return lambda p, q: (p > 0) & (q == 0)

@@ -83,9 +83,17 @@ class Block:
 
     def some(self, kept: Vector) -> Block:
         """Only some of the pairs."""
-        columns = (self.p, self.losses, self.falls, self.outside, self.wrong, self.fallen)
-        mean = Ends(self.mean.lower[kept], self.mean.upper[kept])
-        return Block(*(column[kept] for column in columns), mean, self.least[kept], self.greatest[kept])
+        return Block(
+            self.p[kept],
+            self.losses[kept],
+            self.falls[kept],
+            self.outside[kept],
+            self.wrong[kept],
+            self.fallen[kept],
+            Ends(self.mean.lower[kept], self.mean.upper[kept]),
+            self.least[kept],
+            self.greatest[kept],
+        )
 
 
 def merged(p: Matrix, losses: Matrix) -> tuple[Matrix, Matrix, float]:
@@ -110,7 +118,7 @@ def merged(p: Matrix, losses: Matrix) -> tuple[Matrix, Matrix, float]:
     new[:, 0] = True
     first[flat[new]] = ordered[new]
     width = float((ordered - first[flat]).max())
-    return masses.reshape(len(p), count), first.reshape(len(p), count), width
+    return masses.astype(np.float64, copy=False).reshape(len(p), count), first.reshape(len(p), count), width
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sitr.audit.exact.neighbors import Places
 from sitr.audit.exact.table import Matrix, Table
@@ -48,9 +48,9 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.first)
 
-    def some(self, kept: object) -> Pairs:
+    def some(self, kept: Any) -> Pairs:
         """Only some of the pairs."""
-        return Pairs(self.table, self.first[kept], self.second[kept])  # type: ignore[index]
+        return Pairs(self.table, self.first[kept], self.second[kept])
 
     def forward(self) -> Pairs:
         """One direction of each pair."""

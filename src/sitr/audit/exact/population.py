@@ -23,7 +23,7 @@ from sitr.audit.exact.events import exponential
 from sitr.audit.exact.neighbors import records
 from sitr.audit.exact.pairs import Ends, Pairs
 from sitr.audit.exact.reading import read_table
-from sitr.audit.exact.table import ROUNDING, Name, Table
+from sitr.audit.exact.table import ROUNDING, Name, Row, Table
 from sitr.errors import InvalidParameter, quoted
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.notation import parse
@@ -109,13 +109,16 @@ class PopulationMechanism:
         most = sum((weight for weight, one in zip(self.weights, may, strict=True) if one), Fraction(0))
         worst = max((place for place, one in enumerate(fails) if one), key=self.weights.__getitem__, default=None)
         first_and_second = None if worst is None else self.pairs[worst].tolist()
-        names = None if first_and_second is None else tuple(self.table.inputs[place] for place in first_and_second)
+        names = None if first_and_second is None else self._names(*first_and_second)
         if self.drawn is not None:
             counts = (round(least * self.drawn), round(most * self.drawn))
             found = clopper_pearson(counts, self.drawn, confidence=self.confidence)
-            return Failing(found, None, names, self.confidence)  # type: ignore[arg-type]
+            return Failing(found, None, names, self.confidence)
         value = Interval(max(0.0, float_below(least)) if least else 0.0, min(1.0, float_above(most)) if most else 0.0)
-        return Failing(value, least if least == most else None, names, None)  # type: ignore[arg-type]
+        return Failing(value, least if least == most else None, names, None)
+
+    def _names(self, first: int, second: int) -> tuple[Name, Name]:
+        return self.table.inputs[first], self.table.inputs[second]
 
     def verify(self, claim: object, /) -> RandomDecision:
         """Whether a claim such as `random(pure(1), 0.05)` or `random(approximate(1, 1e-6), 0.05)` holds."""
@@ -154,7 +157,7 @@ class PopulationMechanism:
         return (low[:count] | low[count:]).tolist(), (high[:count] | high[count:]).tolist()
 
 
-def _fails(p: rational.Row, q: rational.Row, epsilon: Fraction, delta: Fraction) -> bool:
+def _fails(p: Row, q: Row, epsilon: Fraction, delta: Fraction) -> bool:
     event = rational.above(p, q, epsilon)
     return bool(event.places) if delta == 0 else rational.sign(event.p - delta, event.q, epsilon) > 0
 

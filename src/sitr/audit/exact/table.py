@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal, Inexact, InvalidOperation
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sitr.errors import InvalidParameter, quoted
 from sitr.namespace import Later
@@ -91,9 +91,8 @@ class Table:
         Traceback (most recent call last):
         sitr.errors.InvalidParameter: Expected probabilities that add up to 1 for the input 1, got a sum of 1.1. ...
         """
-        numbers = _array(values)
-        if numbers is None:
-            numbers = _numbers(values)
+        array = _array(values)
+        numbers = _numbers(values) if array is None else array
         named = _names(inputs, len(numbers), what="input")
         called = tuple(map(str, _names(outcomes, len(numbers[0]), what="outcome")))
         wrong = float(within(rounding, name="rounding", of="a table", most=Fraction(1, 1000)))
@@ -115,7 +114,7 @@ class Table:
         """
         wanted = tuple(map(str, name)) if isinstance(name, tuple | list) else name
         if wanted in self.inputs:
-            return self.inputs.index(wanted)  # type: ignore[arg-type]
+            return self.inputs.index(wanted)
         raise InvalidParameter(
             wanted="the name of an input of the table", given=quoted(name), do="Name one of its rows as the table does."
         )
@@ -136,9 +135,9 @@ def _array(values: object) -> Matrix | None:
 
 def _numbers(values: object) -> list[list[Number]]:
     """Rows of equal length, at least one of each."""
-    whole = values.tolist() if hasattr(values, "tolist") else values
+    whole: Any = values.tolist() if hasattr(values, "tolist") else values
     try:
-        rows = [[_number(one) for one in row] for row in whole]  # type: ignore[attr-defined]
+        rows = [[_number(one) for one in row] for row in whole]
     except TypeError:
         rows = []
     if not rows or not rows[0] or len({len(row) for row in rows}) > 1:
@@ -202,7 +201,7 @@ def _exactly(numbers: Sequence[Sequence[Number]] | Matrix) -> tuple[Row, ...] | 
                 return None
         elif sum(map(exact, row)) != 1:
             return None
-    return tuple(Row.of(map(exact, row)) for row in numbers)  # type: ignore[arg-type]
+    return tuple(Row.of(map(exact, row)) for row in numbers)
 
 
 def _check_sum(name: Name, row: Sequence[float], wrong: float) -> None:

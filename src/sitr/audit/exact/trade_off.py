@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sitr.audit.exact.events import Found
+from sitr.audit.exact.neighbors import Places
 from sitr.audit.exact.pairs import Pairs
 from sitr.audit.exact.table import Matrix
 from sitr.loss.law import FUNCTIONS, Vector
@@ -47,7 +48,7 @@ class Corners:
     q: Matrix
     p_rest: Matrix
     q_rest: Matrix
-    order: Matrix
+    order: Places
 
     @classmethod
     def of(cls, p: Matrix, q: Matrix) -> Corners:
@@ -80,7 +81,7 @@ def largest_mu(pairs: Pairs) -> Found:
     return Found(Interval(max(0.0, float(low[row])), max(0.0, top + 8 * eta) if top > 0.0 else 0.0), row)
 
 
-def _differences(found: Corners, some: Matrix, eta: float) -> tuple[Vector, Vector]:
+def _differences(found: Corners, some: Any, eta: float) -> tuple[Vector, Vector]:
     """The largest difference of each pair, from below and from above. Only corners near the largest are proved."""
     guess = np.where(some, _guess(found.p, found.p_rest) - _guess(found.q, found.q_rest), -np.inf)
     top = guess.max(axis=1)
@@ -100,10 +101,11 @@ def _guess(mass: Matrix, rest: Matrix) -> Matrix:
     """Φ⁻¹ of a mass, right to within far less than `CLOSE`."""
     small = mass <= rest
     found = special.ndtri(np.minimum(np.maximum(np.where(small, mass, rest), 1e-300), 0.75))
-    return np.where(small, found, -found)
+    z: Matrix = np.where(small, found, -found)
+    return z
 
 
-def corner(pairs: Pairs, row: int) -> Vector:
+def corner(pairs: Pairs, row: int) -> Places:
     """The outcomes of the test that needs the largest μ."""
     ((p, q),) = pairs.some([row]).blocks()
     found = Corners.of(p, q)
@@ -138,7 +140,8 @@ def _z(mass: Matrix, rest: Matrix, eta: float, side: int) -> Matrix:
         slack *= 8
     else:
         at = np.where(way > 0, np.inf, -np.inf)
-    return np.where(small, at, -at)
+    z: Matrix = np.where(small, at, -at)
+    return z
 
 
 def rates(pairs: Pairs, fprs: Vector) -> tuple[Vector, Vector]:
