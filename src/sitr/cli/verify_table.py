@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -102,7 +103,7 @@ def _decision(path: Path, mechanism: FiniteMechanism, claim: str, asked: Asked) 
 
     if asked.population is None or not claim.strip().startswith("random("):
         return mechanism.verify(claim)
-    records = {name: _fraction(weight) for name, weight in _two(asked.population)}
+    records: dict[object, int | float | Fraction] = {name: _fraction(weight) for name, weight in _two(asked.population)}
     return population(path, records=records, draws=asked.draws, rounding=_rounding(asked)).verify(claim)
 
 
@@ -136,15 +137,15 @@ def _say_coupled(content: object) -> None:
     console().print(sentence, soft_wrap=True)
 
 
-def _priors(path: Path) -> dict[str, dict[object, object]]:
+def _priors(path: Path) -> dict[str, dict[object, int | float | Fraction]]:
     """A prior on each line: its name, and the probability of each input, which the first line names."""
     from sitr.audit.exact.reading import read_table
 
     table = read_table(path)
-    return {
-        str(name): dict(zip(table.outcomes, table.exact_row(place), strict=True))
-        for place, name in enumerate(table.inputs)
-    }
+    found: dict[str, dict[object, int | float | Fraction]] = {}
+    for place, name in enumerate(table.inputs):
+        found[str(name)] = dict(zip(table.outcomes, table.exact_row(place), strict=True))
+    return found
 
 
 def _secrets(path: Path) -> Mapping[str, list[str]]:
@@ -164,7 +165,7 @@ def _two(path: Path) -> list[tuple[str, str]]:
     return [(first, second) for first, second in pairs]
 
 
-def _fraction(text: str) -> object:
+def _fraction(text: str) -> Fraction:
     from sitr.audit.exact.reading import read_number
 
     return read_number(text)

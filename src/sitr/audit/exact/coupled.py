@@ -128,7 +128,7 @@ def _cases(table: Table, priors: Any, secrets: Secrets, aggregate: Any) -> _Case
     laws = [tuple(one / sum(law) for one in law) for law in laws]
     for prior, given in named.items():
         weights = prior_weights(table, given)
-        for secret, inputs in secrets.items():
+        for secret, inputs in dict(secrets).items():
             places = [table.place(one) for one in inputs]
             if sum(weights[place] for place in set(places)) == 0:
                 continue

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from sitr.audit.exact.mechanism import FiniteMechanism, Meaning
 from sitr.audit.exact.reading import read_table
@@ -20,7 +21,10 @@ from sitr.loss.law import ROUNDING as UNIT
 from sitr.namespace import Later
 from sitr.numbers import Number, exact
 
-np = Later("numpy")
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 Prior = Mapping[object, Number] | Sequence[Number]
 """The probability of each input: by name, or in the order of the table."""
@@ -41,7 +45,7 @@ def pufferfish(
     """The mechanism that an observer sees who wants to tell secrets apart.
 
     `priors` are what the observer may believe about the input, `secrets` name events of inputs, and `pairs` are the
-    secrets that must not be told apart; without them, every two secrets that exclude each other.
+    secrets that nobody may tell apart; without them, every two secrets that exclude each other.
 
     >>> table = [[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1]]  # the sum of two bits, without noise
     >>> seen = pufferfish(table, priors=[[0.25] * 4], secrets={"no": ["1", "2"], "yes": ["3", "4"]})
@@ -51,7 +55,7 @@ def pufferfish(
     read = read_table(table, rounding=rounding)
     named = dict(priors) if isinstance(priors, Mapping) else {f"prior {n}": p for n, p in enumerate(priors, start=1)}
     weights = {name: prior_weights(read, prior) for name, prior in named.items()}
-    places = {secret: [read.place(one) for one in inputs] for secret, inputs in secrets.items()}
+    places = {secret: [read.place(one) for one in inputs] for secret, inputs in dict(secrets).items()}
     told = list(pairs) if pairs is not None else _exclusive(places)
     rows: dict[tuple[str, str], list[Fraction]] = {}
     found = []

@@ -101,7 +101,7 @@ def sign(more: Fraction, times: Fraction, epsilon: Fraction) -> int:
             if found < 0:
                 return -1
         bits *= 4
-    raise AssertionError("numbers of reasonable size are told apart")  # pragma: no cover
+    raise AssertionError("enough bits tell numbers of reasonable size apart")  # pragma: no cover
 
 
 def hockey_stick(found: Event, epsilon: Fraction) -> arb:
