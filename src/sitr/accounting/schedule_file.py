@@ -26,6 +26,7 @@ from sitr.accounting.curves import LaplaceMoments
 from sitr.accounting.schedule import MOST_TIMES, Part, Schedule
 from sitr.accounting.subsample import subsampled
 from sitr.errors import InvalidPromise, no_schedule
+from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.notation import NAMES
@@ -35,6 +36,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.forms.finite import pair as finite_pair
 from sitr.loss.forms.laplace import LaplaceLaw
 from sitr.loss.loss import Loss
 from sitr.loss.sampling import sampled
@@ -142,6 +144,37 @@ def _response(value: object, place: str) -> Part:
     return Part((noise, noise.to_renyi(), noise.to_concentrated()), known=noise.worst_loss())
 
 
+def _finite(value: object, place: str) -> Part:
+    """Two laws on finitely many outcomes, with everything that their loss keeps."""
+    p, q = (_law(law, f"{place}.{name}") for name, law in zip("pq", _fields(value, place, "p", "q"), strict=True))
+    if len(p) != len(q):
+        raise _wrong(place, "p and q of equal length", f"{len(p)} and {len(q)} numbers", "Write 0 where one has none.")
+    law = finite_pair(p, q)
+    loss = Loss.of(law)
+    if mass := max(sum((a for a, b in zip(x, y, strict=True) if not b), Fraction(0)) for x, y in ((p, q), (q, p))):
+        largest = max(0.0, law.greatest, -law.least)
+        return Part((ApproximateDP(upward(exact(largest) * (1 + Fraction(1, 10**12))), upward(mass)),), known=loss)
+    if loss.max() == 0.0:
+        return Part((PureDP(0.0),), known=Loss(()))
+    return Part((PureDP.of(loss), ZeroConcentratedDP.of(loss), ConcentratedDP.of(loss)), known=loss)
+
+
+def _law(value: object, place: str) -> list[Fraction]:
+    """Probabilities that add up to exactly 1, as decimals or as fractions such as 1/3."""
+    if not isinstance(value, list | tuple) or not value:
+        raise _wrong(place, "a list of probabilities", value, "Write for example [3/4, 1/4].")
+    law = []
+    for number, one in enumerate(value, start=1):
+        top, slash, bottom = one.partition("/") if isinstance(one, str) else (one, "", "")
+        share = _number(top, f"{place}[{number}]", _AT_LEAST_0)
+        law.append(share / _number(bottom, f"{place}[{number}]", _ABOVE_0) if slash else share)
+    if sum(law) != 1:
+        raise _wrong(
+            place, "probabilities that add up to exactly 1", f"a sum of {float(sum(law)):.15g}", "Correct them."
+        )
+    return law
+
+
 def _subsampled(value: object, place: str) -> Part:
     """Each person is in the sample with probability `rate`, independently of others (Poisson, add-remove)."""
     rate, step = _fields(value, place, "rate", "step")
@@ -184,6 +217,7 @@ NOISE: Mapping[str, Callable[[object, str], Part]] = {
     "gaussian": _gaussian,
     "laplace": _laplace,
     "response": _response,
+    "finite": _finite,
     "subsampled": _subsampled,
     "shuffled": _shuffled,
     "random": _random,

@@ -1,4 +1,4 @@
-"""`sitr verify`: does a certificate belong to a ledger, and was it altered?"""
+"""`sitr verify`: was a certificate altered, and what does a table of probabilities prove?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sitr.cli.options import Json
+from sitr.cli.papers import Plot
 from sitr.cli.terminal import console, say_json
+from sitr.errors import BadUsage
 
 if TYPE_CHECKING:
     from sitr.report.paper import Facts
@@ -19,17 +21,84 @@ EXITS = {"valid": 0, "altered": 1, "unknown entry": 3, "other ledger": 4}
 """The exit code of each verdict; 2 means that the file is no certificate, as for all bad input."""
 
 
+CERTIFICATES = (".html", ".htm")
+
+
 def verify(
-    certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="A certificate, an .html file.")],
-    ledger: Annotated[Path, typer.Option(help="The ledger file, which records what was spent.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A certificate (.html), or a table of probabilities (.csv or .parquet)."),
+    ],
+    ledger: Annotated[
+        Path | None, typer.Option(help="For a certificate: the ledger file, which records what was spent.")
+    ] = None,
+    claim: Annotated[
+        list[str] | None, typer.Option(help="For a table: a claim, such as 'approximate(1, 1e-6)'. Repeatable.")
+    ] = None,
+    neighbors: Annotated[
+        str, typer.Option(help="all, adjacent (inputs in order), hamming, or a CSV file of pairs.")
+    ] = "all",
+    rounding: Annotated[
+        float | None, typer.Option(help="How much each probability may be wrong, relative to itself.")
+    ] = None,
+    delta: Annotated[float, typer.Option(help="Report ε at this δ.")] = 1e-6,
+    epsilon: Annotated[float, typer.Option(help="Report δ at this ε.")] = 1.0,
+    order: Annotated[float, typer.Option(help="Report the Rényi divergence of this order.")] = 2.0,
+    population: Annotated[
+        Path | None, typer.Option(help="A CSV file of records and their probabilities, for claims random(…).")
+    ] = None,
+    draws: Annotated[int | None, typer.Option(min=1, help="Draw this many pairs instead of all of them.")] = None,
+    priors: Annotated[
+        Path | None, typer.Option(help="A table of priors over inputs, for Pufferfish privacy; needs --secrets.")
+    ] = None,
+    secrets: Annotated[
+        Path | None, typer.Option(help="A CSV file of secrets and inputs for which they are true.")
+    ] = None,
+    aggregate: Annotated[
+        Path | None, typer.Option(help="A CSV file of inputs and what a simulator sees, for coupled worlds.")
+    ] = None,
+    plot: Plot = None,
     as_json: Json = False,
 ) -> None:
-    """Check that a certificate belongs to an entry of a ledger and was not altered.
+    """Check a certificate against a ledger, or prove what a table of probabilities promises.
 
-    Exit codes: 0 valid, 1 altered, 3 unknown entry, 4 other ledger, 2 no certificate. Reads no data.
+    Certificate: does it belong to an entry of the ledger, and was it altered? Exit codes: 0 valid, 1 altered, 3 unknown
+    entry, 4 other ledger. Table: the tight ε, δ, ρ, μ and others of a mechanism, and whether claims hold. Exit codes: 0
+    kept, 1 broken, 3 undecided. 2 means a file that is neither. No data are read.
 
     Example: sitr verify wards.html --ledger sitr.db
+
+    Example: sitr verify response.csv --claim 'pure(1)' --plot curves.svg
     """
+    if file.suffix.lower() in CERTIFICATES or ledger is not None:
+        _certificate(file, ledger, claim, as_json=as_json)
+        return
+    from sitr.cli.verify_table import Asked, verify_table
+
+    asked = Asked(
+        tuple(claim or ()),
+        neighbors,
+        rounding,
+        delta,
+        epsilon,
+        order,
+        population,
+        draws,
+        priors,
+        secrets,
+        aggregate,
+        plot,
+    )
+    verify_table(file, asked, as_json=as_json)
+
+
+def _certificate(certificate: Path, ledger: Path | None, claim: list[str] | None, *, as_json: bool) -> None:
+    if ledger is None or claim:
+        raise BadUsage(
+            wanted="--ledger for a certificate, and --claim for a table of probabilities",
+            given=f"{certificate} with {'--claim' if claim else 'neither'}",
+            do="Give the ledger that recorded the certificate, or a table in a .csv or .parquet file.",
+        )
     from sitr.ledger.sql import SqlLedger
     from sitr.report.text import terminal as text
     from sitr.report.words.words import in_words

@@ -36,6 +36,7 @@ from sitr.questions.aggregate.other import Rest, with_other
 from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.targeted import Met
 from sitr.questions.synthetic.plan import plan as planned_rows
+from sitr.report.figured import Figured
 from sitr.report.headline import Headline, headline
 from sitr.report.level import Level
 from sitr.report.statistic import ReplacedRow
@@ -146,6 +147,8 @@ def samples() -> dict[str, list[Any]]:
         "Portrait": [portrait],
         "Figure": list(synthesized.FOUND.single),
         "Entry": [receipt.entry],
+        "Figured": [*Figured],
+        "tuple[float, float] | None": [None, (0.75, 0.25)],
         "Paid": [Paid("س", receipt.neighbors, receipt.entry, receipt.standing)],
     }
 

@@ -24,6 +24,7 @@ from sitr.report.words.arabic.accounting import AccountingWords
 from sitr.report.words.arabic.aggregate import AggregateWords
 from sitr.report.words.arabic.batch import BatchWords
 from sitr.report.words.arabic.certificate import CertificateWords
+from sitr.report.words.arabic.exact import ExactWords
 from sitr.report.words.arabic.explained import ExplainedWords
 from sitr.report.words.arabic.histogram import HistogramWords
 from sitr.report.words.arabic.joins import JoinWords
@@ -61,6 +62,7 @@ class Arabic:
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)
     accounting: AccountingWords = field(default_factory=AccountingWords)
     verify: VerifyWords = field(default_factory=VerifyWords)
+    exact: ExactWords = field(default_factory=ExactWords)
     certificate: CertificateWords = field(default_factory=CertificateWords)
     summary: SummaryWords = field(default_factory=SummaryWords)
     explained: ExplainedWords = field(default_factory=ExplainedWords)

@@ -92,6 +92,8 @@ LABELS: Mapping[str, str] = {
     "made with": "البرنامج",
     "meaning": "المعنى",
     "measured": "المقيس",
+    "mechanism": "الآلية",
+    "witness": "الشاهد",
     "read": "المقروء",
     "bounded": "المحدود",
     "shown": "المعروض",

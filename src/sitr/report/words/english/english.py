@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sitr.report.words.english.accounting import AccountingWords
     from sitr.report.words.english.batch import BatchWords
     from sitr.report.words.english.certificate import CertificateWords
+    from sitr.report.words.english.exact import ExactWords
     from sitr.report.words.english.explained import ExplainedWords
     from sitr.report.words.english.histogram import HistogramWords
     from sitr.report.words.english.joins import JoinWords
@@ -89,6 +90,9 @@ class English:
     )
     explained: ExplainedWords = field(
         default_factory=lambda: _words(Later("sitr.report.words.english.explained", made="ExplainedWords"))
+    )
+    exact: ExactWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.exact", made="ExactWords"))
     )
 
     code = "en"

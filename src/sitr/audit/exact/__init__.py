@@ -1,0 +1,1 @@
+"""Finite mechanisms, given as tables of probabilities: the tight parameter of every definition, proved."""
