@@ -86,7 +86,7 @@ class Canaries:
         missing = set(self.targets.tolist()) - set(classes)
         if missing:
             raise InvalidUse(
-                given=f"The model does not know the class {sorted(map(str, missing))[0]} of a canary.",
+                given=f"The model does not know the class {min(map(str, missing))} of a canary.",
                 do="Choose the canaries' classes among those of the training data.",
             )
         places = np.array([classes.index(target) for target in self.targets.tolist()])

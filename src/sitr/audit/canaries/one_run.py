@@ -116,7 +116,9 @@ def one_run(
     failure = 1.0 - float(inside(confidence, of="an audit"))
     guesses = tuple(dict.fromkeys(_guesses(points, truth, shares, coins)))
     each = failure / (2 * len(guesses))
-    epsilon = max(_largest(lambda e, g=each_guess: p_value(g, epsilon=e, delta=delta) <= each) for each_guess in guesses)  # type: ignore[misc]
+    epsilon = max(
+        _largest(lambda e, g=each_guess: p_value(g, epsilon=e, delta=delta) <= each) for each_guess in guesses
+    )  # type: ignore[misc]
     mu = max(_largest(lambda m, g=each_guess: exceeds(g, gaussian_inverse(m), failure=each)) for each_guess in guesses)  # type: ignore[misc]
     return OneRun(guesses, float(confidence), delta, epsilon, mu)
 

@@ -35,8 +35,8 @@ def above(
 ) -> NDArray[Any]:
     """The sparse vector technique: is each value above a noisy threshold of 0? 1 for yes, 0 for no, −1 after the end.
 
-    `threshold` and `query` are the scales of the noise in units; it stops after `most` times yes. With `shown`, the noisy
-    value that passed is released in place of yes, and NaN in place of no.
+    `threshold` and `query` are the scales of the noise in units; it stops after `most` times yes. With `shown`, the
+    noisy value that passed is released in place of yes, and NaN in place of no.
     """
     values = np.asarray(data) * UNIT
     rho = discrete_laplace(scale=threshold * UNIT, size=(size, 1), coins=coins)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from sitr.audit.corpus.naive import float_gaussian, float_laplace
@@ -221,4 +220,3 @@ NOISE = (
         draws=20_000,
     ),
 )
-

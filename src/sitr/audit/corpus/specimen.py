@@ -11,7 +11,7 @@ from sitr.flavors.promise import Promise
 from sitr.noise.coins import Coins, system_coins
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
 Answers = "NDArray[Any]"
 Draw = Callable[[Any, int, Coins], Any]

@@ -56,8 +56,9 @@ def audit(
     events (half of that for the most promising one), a quarter is for the curve, and a quarter for the divergences. No
     event depends on the draws that test it, so the union bound is all that is needed.
 
-    With `sequential`, a quarter of the draws, at most `PILOT` on each input, is for learning. The bounds then hold at all numbers of draws at once
-    (`Mixture`), and the audit stops as soon as the claim is refuted; `draws` is where it gives up.
+    With `sequential`, a quarter of the draws, at most `PILOT` on each input, is for learning. The bounds then hold at
+    all numbers of draws at once (`Mixture`), and the audit stops as soon as the claim is refuted; `draws` is where it
+    gives up.
 
     >>> from sitr.flavors.pure import PureDP
     >>> from sitr.noise import TestCoins, discrete_laplace
@@ -75,7 +76,9 @@ def audit(
     failure = 1.0 - float(inside(confidence, of="an audit"))
     several = [inputs] if inputs is not None else list(pairs)
     if not several:
-        raise InvalidUse(given="No inputs were given to the audit.", do="Give two neighbouring inputs as inputs=(…, …).")
+        raise InvalidUse(
+            given="No inputs were given to the audit.", do="Give two neighbouring inputs as inputs=(…, …)."
+        )
     learning = min(each // 4, PILOT) if sequential else each // 2
     told = _Told(progress, each)
     chosen, samples = _choose(box, several, learning, claim, failure, told)

@@ -117,7 +117,7 @@ class Command:
         lines = done.stdout.splitlines()
         if done.returncode != 0 and expected is None:
             return [Failed(f"exit {done.returncode}")]
-        if not lines or expected is not None and len(lines) != expected:
+        if not lines or (expected is not None and len(lines) != expected):
             raise SourceError(
                 given=f"The command {self.arguments[0]} printed {len(lines)} lines, and {size} were requested.",
                 do="Print one line for each answer.",

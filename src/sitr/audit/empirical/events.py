@@ -68,7 +68,9 @@ class Cells:
         far = np.array([10.0**-k for k in range(2, 6)])
         places = np.concatenate([np.linspace(0, 1, QUANTILES + 1)[1:-1], far, 1 - far])
         atoms = values[counts > len(pooled) / 256]
-        return cls(feature, np.unique(np.concatenate([np.quantile(pooled, places), atoms, np.nextafter(atoms, math.inf)])))
+        return cls(
+            feature, np.unique(np.concatenate([np.quantile(pooled, places), atoms, np.nextafter(atoms, math.inf)]))
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -124,7 +124,9 @@ class Finding:
 
     def renyi(self, order: float) -> float:
         """A lower bound on the Rényi divergence of this order, in the worse direction."""
-        events = (float(claims.divergence(each.at_least, each.at_most, order=order)) for each in self._all if each.tells)
+        events = (
+            float(claims.divergence(each.at_least, each.at_most, order=order)) for each in self._all if each.tells
+        )
         return max([*events, *(low for a, low in self.divergences if a == order)], default=0.0)
 
     def delta(self, *, epsilon: float) -> float:
@@ -154,13 +156,18 @@ class Finding:
             "draws": self.draws,
             "sequential": self.sequential,
             "pair": self.pair,
-            "epsilon": {"delta": (delta := claims.failure_of(self.claim)), "at_least": _finite(self.epsilon(delta=delta))},
+            "epsilon": {
+                "delta": (delta := claims.failure_of(self.claim)),
+                "at_least": _finite(self.epsilon(delta=delta)),
+            },
             "mu": {"at_least": _finite(self.mu)},
             "renyi": [{"order": a, "at_least": _finite(self.renyi(a))} for a, _ in self.divergences],
             "hockey_stick": [{"epsilon": e, "at_least": self.delta(epsilon=e)} for e in (0.0, 0.5, 1.0, 2.0, 4.0)],
             "trade_off": [{"false_positives": x, "true_positives": y} for x, y in self.trade_off()],
             "witness": None if witness is None else witness_content(witness),
-            "order": None if (order := self.refuting_order) is None else _named(order, ("order", "at_least", "allowed")),
+            "order": None
+            if (order := self.refuting_order) is None
+            else _named(order, ("order", "at_least", "allowed")),
             "closest": witness_content(self.closest),
         }
 

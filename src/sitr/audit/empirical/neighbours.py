@@ -33,7 +33,7 @@ def _usual(rows: Sequence[Any]) -> list[Any]:
     numbers = [row for row in rows if isinstance(row, int | float) and not isinstance(row, bool)]
     if len(numbers) < len(rows):
         return list(rows[:1])
-    return list(dict.fromkeys([min(numbers, default=0), max(numbers, default=1), 0, 1])) + [math.nan]
+    return [*list(dict.fromkeys([min(numbers, default=0), max(numbers, default=1), 0, 1])), math.nan]
 
 
 def _added(base: list[Any], others: list[Any]) -> Iterator[tuple[list[Any], list[Any]]]:

@@ -54,7 +54,7 @@ class Replayed:
 
     moved: tuple[Moved, ...]
     unchecked: tuple[str, ...] = ()
-    """Measurements whose mechanism finds out itself how far its input may move, or whose numbers have no fixed place."""
+    """Measurements whose mechanism finds out itself how far its input may move, or whose numbers have no place."""
 
     @property
     def kept(self) -> bool:
@@ -79,8 +79,8 @@ def replay(
     >>> def noisy_sum(rows, *, coins):
     ...     return sum(rows) + discrete_laplace(scale=10, coins=coins)
     >>> one = Distance(l1=1, l2_squared=1, largest=1)
-    >>> replay(noisy_sum, [((1, 1), (1, 1, 1))], declared=one).kept, replay(noisy_sum, [((1,), (1, 5))], declared=one).kept
-    (True, False)
+    >>> [replay(noisy_sum, [pair], declared=one).kept for pair in (((1, 1), (1, 1, 1)), ((1,), (1, 5)))]
+    [True, False]
     """
     found = []
     for first, second in pairs:
@@ -88,7 +88,9 @@ def replay(
             one, other = (_numbers(function(each, coins=_frozen(seed))) for each in (first, second))
             found.append(_moved(name, one, other, declared))
     if not found:
-        raise InvalidUse(given="No inputs were given to the replay.", do="Give at least one pair of neighbouring inputs.")
+        raise InvalidUse(
+            given="No inputs were given to the replay.", do="Give at least one pair of neighbouring inputs."
+        )
     return Replayed((_most(found),))
 
 
@@ -166,14 +168,16 @@ def _moved(name: str, first: list[Any], second: list[Any], declared: Distance) -
         return Moved(name, math.inf, math.inf, math.inf, declared)
     gaps = [_gap(one, other) for one, other in zip(first, second, strict=True)]
     nothing: Fraction | float = Fraction(0)
-    return Moved(name, sum(gaps, nothing), sum((gap * gap for gap in gaps), nothing), max(gaps, default=nothing), declared)
+    return Moved(
+        name, sum(gaps, nothing), sum((gap * gap for gap in gaps), nothing), max(gaps, default=nothing), declared
+    )
 
 
 def _gap(one: Any, other: Any) -> Fraction | float:
     if not _is_number(one) or not _is_number(other):
         return Fraction(0) if one == other else math.inf
-    if isinstance(one, float) and not math.isfinite(one) or isinstance(other, float) and not math.isfinite(other):
-        same = one == other or one != one and other != other  # noqa: PLR0124 - NaN
+    if (isinstance(one, float) and not math.isfinite(one)) or (isinstance(other, float) and not math.isfinite(other)):
+        same = one == other or (one != one and other != other)
         return Fraction(0) if same else math.inf
     return abs(Fraction(one) - Fraction(other))
 

@@ -22,6 +22,7 @@ from sitr.report.figures import at_most, number
 from sitr.report.headline import READING_DELTA, Headline, rounded
 from sitr.report.words.arabic.accounting import AccountingWords
 from sitr.report.words.arabic.aggregate import AggregateWords
+from sitr.report.words.arabic.audit import AuditWords
 from sitr.report.words.arabic.batch import BatchWords
 from sitr.report.words.arabic.certificate import CertificateWords
 from sitr.report.words.arabic.explained import ExplainedWords
@@ -61,6 +62,7 @@ class Arabic:
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)
     accounting: AccountingWords = field(default_factory=AccountingWords)
     verify: VerifyWords = field(default_factory=VerifyWords)
+    audit: AuditWords = field(default_factory=AuditWords)
     certificate: CertificateWords = field(default_factory=CertificateWords)
     summary: SummaryWords = field(default_factory=SummaryWords)
     explained: ExplainedWords = field(default_factory=ExplainedWords)

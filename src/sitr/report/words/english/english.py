@@ -23,6 +23,7 @@ from sitr.report.figures import at_most, number, visible
 from sitr.report.headline import READING_DELTA, Headline, rounded
 from sitr.report.words.english.accounting import AccountingWords
 from sitr.report.words.english.aggregate import AggregateWords
+from sitr.report.words.english.audit import AuditWords
 from sitr.report.words.english.batch import BatchWords
 from sitr.report.words.english.certificate import CertificateWords
 from sitr.report.words.english.explained import ExplainedWords
@@ -59,6 +60,7 @@ class English:
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)
     accounting: AccountingWords = field(default_factory=AccountingWords)
     verify: VerifyWords = field(default_factory=VerifyWords)
+    audit: AuditWords = field(default_factory=AuditWords)
     certificate: CertificateWords = field(default_factory=CertificateWords)
     summary: SummaryWords = field(default_factory=SummaryWords)
     explained: ExplainedWords = field(default_factory=ExplainedWords)
