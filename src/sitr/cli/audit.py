@@ -99,7 +99,8 @@ def audit(
     if as_json:
         say_json({**found.to_dict(), "inputs": [_plain(each) for each in pairs[found.pair]]})
     else:
-        _show(lambda words: _facts(found, words))
+        shown = pairs[found.pair] if len(pairs) > 1 else None
+        _show(lambda words: _facts(found, shown, words))
     draw(plot, lambda: chart(allowed(promise), found.trade_off(), broken=found.broken), as_json=as_json)
     raise typer.Exit(BROKEN if found.broken else 0)
 
@@ -111,7 +112,7 @@ def _show(facts: Callable[[Words], Facts]) -> None:
     text.show(text.facts(facts(in_words())), out=console())
 
 
-def _facts(found: Finding, words: Words) -> Facts:
+def _facts(found: Finding, inputs: tuple[Any, Any] | None, words: Words) -> Facts:
     from sitr.audit.empirical.claims import failure_of
     from sitr.flavors.notation import write
 
@@ -130,6 +131,7 @@ def _facts(found: Finding, words: Words) -> Facts:
     return (
         ("verdict", verdict),
         ("claim", say.claim(write(found.claim))),
+        *(() if inputs is None else (("inputs", say.inputs(*(str(_plain(each)) for each in inputs))),)),
         *witnessed,
         ("audited", f"{say.epsilon(found.epsilon(delta=delta), delta)}; {say.mu(found.mu)}"),
         ("draws", say.drawn(found.draws, found.sequential)),

@@ -60,7 +60,8 @@ def mu(p: Reals, q: Reals) -> Reals:
     >>> round(mu(0.69146246, 0.30853754), 6)
     1.0
     """
-    found = special.ndtri(np.asarray(p, dtype=float)) - special.ndtri(np.asarray(q, dtype=float))
+    with np.errstate(invalid="ignore"):  # ∞ − ∞, where nothing differs
+        found = special.ndtri(np.asarray(p, dtype=float)) - special.ndtri(np.asarray(q, dtype=float))
     return _plain(np.fmax(np.nan_to_num(found, nan=0.0, posinf=math.inf, neginf=0.0), 0.0) * _DOWN)
 
 

@@ -121,7 +121,7 @@ class Learned:
     events: tuple[Event, ...]
     curve: tuple[Event, ...]
     groups: NDArray[np.int64]
-    """The group of each cell of the curve's ranking: a partition for divergences."""
+    """The group of each rank of the curve's ranking: a partition for divergences."""
 
     @property
     def ranking(self) -> Ranking:
@@ -141,8 +141,8 @@ def learn(first: Sample, second: Sample, claim: Promise, *, tested: int, failure
     for feature in features(*order):
         best = [_best(ranking, *choose, claim, tested=tested, failure=failure) for ranking in rankings(feature, *order)]
         found.append(max(best, key=lambda each: each[0].promising))
-    found.sort(key=lambda each: -each[0].promising)
-    return _learned(found, claim)
+    found.sort(key=lambda each: -round(each[0].promising, 2))  # of two that are as good, the simpler feature
+    return _learned(found)
 
 
 def rankings(feature: Feature, first: Sample, second: Sample) -> list[Ranking]:
@@ -173,9 +173,8 @@ def _best(
     return Event(ranking, best + 1, float(beyond[best])), p, q
 
 
-def _learned(found: list[tuple[Event, NDArray[np.float64], NDArray[np.float64]]], claim: Promise) -> Learned:
+def _learned(found: list[tuple[Event, NDArray[np.float64], NDArray[np.float64]]]) -> Learned:
     best, p, q = found[0]
-    del claim
     # Events of the curve at about equal distances in p + q, and always the best one.
     both = p + q
     wanted = np.linspace(0, both[-1], CURVE + 2)[1:-1]

@@ -17,6 +17,10 @@ class AuditWords:
         """The claim as it is written."""
         return code(notation)
 
+    def inputs(self, first: str, second: str, /) -> str:
+        """The two inputs that were audited, if there were several pairs."""
+        return f"{code(first)} و{code(second)}"
+
     def broken(self, confidence: float, /) -> str:
         """The claim is refuted."""
         return f"منقوض، بثقة {ltr(f'{about(100 * confidence)}%')}: الآلية لا تفي بما يُدّعى لها."

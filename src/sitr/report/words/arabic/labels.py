@@ -129,6 +129,7 @@ LABELS: Mapping[str, str] = {
     "probability": "احتماله",
     "audited": "المدقَّق",
     "guesses": "التخمينات",
+    "inputs": "المدخلان",
     # Headings of tables
     "95% error": f"خطأ {ltr('95%')}",
     "95% error of a count": f"خطأ {ltr('95%')} للعدد",

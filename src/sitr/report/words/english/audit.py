@@ -16,6 +16,10 @@ class AuditWords:
         """The claim as it is written."""
         return visible(notation)
 
+    def inputs(self, first: str, second: str, /) -> str:
+        """The two inputs that were audited, if there were several pairs."""
+        return f"{visible(first)} and {visible(second)}"
+
     def broken(self, confidence: float, /) -> str:
         """The claim is refuted.
 
