@@ -86,7 +86,7 @@ def test_equal_inputs_of_every_kind(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.sample
 def test_stopping_early_raises_no_more_alarms() -> None:
-    assert alarms(laplace, seeds=200, confidence=0.9, sequential=True, draws=8_000) <= 20
+    assert alarms(laplace, seeds=120, confidence=0.9, sequential=True, draws=8_000) <= 12
 
 
 def test_learning_from_the_tested_draws_would_raise_alarms(monkeypatch: pytest.MonkeyPatch) -> None:

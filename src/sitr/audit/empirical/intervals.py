@@ -90,7 +90,7 @@ class Mixture:
         low, high = 0.0, k / n if k < n else math.nextafter(1.0, 0.0)
         for _ in range(100):
             middle = (low + high) / 2
-            if middle in (low, high):
+            if high - low <= 1e-10 * high or middle in (low, high):
                 break
             low, high = (middle, high) if middle > 0.0 and excluded(middle) else (low, middle)
         return low

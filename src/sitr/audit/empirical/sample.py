@@ -52,7 +52,7 @@ class Sample:
         if array is not None and array.dtype.kind in "fiub":
             rows = array.reshape(len(array), -1)
             numbers = rows.astype(np.float64)
-            lossless = (array.dtype.kind == "f" and array.dtype.itemsize <= 8) or bool(np.all(np.abs(numbers) <= 2**53))
+            lossless = (array.dtype.kind == "f" and array.dtype.itemsize <= 8) or bool(np.all(np.abs(numbers) < 2**53))
             labels = None if lossless else _labels(map(tuple, rows.tolist()))
             return cls(numbers[:, :LONGEST], labels, taken)
         objects = list(array.tolist() if isinstance(answers, np.ndarray) else answers)
