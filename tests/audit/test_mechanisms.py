@@ -109,7 +109,9 @@ AUDITED = {
     "Gaussian": case(Gaussian(20, 20), (0, 20), many),
     "RoundedGaussian": case(RoundedGaussian(2, 2), (0, 2), many),
     "Threshold": case(Threshold(Laplace(4, 4), 2, 8, 2), ([2, 2], []), counted, draws=FEW),
-    "GaussianThreshold": case(GaussianThreshold(RoundedGaussian(4, 4), 2, 8, 2), ([2, 2], []), counted, draws=FEW, share=0.2),
+    "GaussianThreshold": case(
+        GaussianThreshold(RoundedGaussian(4, 4), 2, 8, 2), ([2, 2], []), counted, draws=FEW, share=0.2
+    ),
     "PartitionSelection": case(PartitionSelection(1, Fraction(1, 5), 2), ([1, 1], []), counted, draws=FEW),
     "Exponential": case(Exponential(1), ([0, 3], [1, 2]), draws=FEW, share=0.3),
     "PermuteAndFlip": case(PermuteAndFlip(1), ([0, 3], [1, 2]), draws=FEW, share=0.4),

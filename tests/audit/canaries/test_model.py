@@ -16,14 +16,14 @@ from sitr.noise import TestCoins
 BOUNDS = (np.zeros(30), np.ones(30))
 
 
-def made(seed: int = 1, classes: tuple[int, ...] = (0, 1)) -> Canaries:
-    return Canaries.random(200, bounds=BOUNDS, classes=classes, coins=TestCoins(seed))
+def made(seed: int = 1, classes: tuple[int, ...] = tuple(range(10))) -> Canaries:
+    return Canaries.random(400, bounds=BOUNDS, classes=classes, coins=TestCoins(seed))
 
 
 def data() -> tuple[np.ndarray, np.ndarray]:
     generator = np.random.default_rng(1)
     rows = generator.random((300, 30))
-    return rows, (rows[:, 0] > 0.5).astype(int)
+    return rows, (rows[:, 0] * 10).astype(int)
 
 
 def test_a_model_that_remembers_is_caught() -> None:
@@ -61,8 +61,8 @@ def test_coins_decide_fairly_who_is_included() -> None:
 def test_a_class_that_the_model_does_not_know_is_refused() -> None:
     from sklearn.linear_model import LogisticRegression
 
-    with pytest.raises(InvalidUse, match="does not know the class 7"):
-        made(classes=(0, 7)).scores(LogisticRegression().fit(*data()))
+    with pytest.raises(InvalidUse, match="does not know the class 17"):
+        made(classes=(0, 17)).scores(LogisticRegression().fit(*data()))
 
 
 def test_scores_are_read_from_a_file(tmp_path: Path) -> None:

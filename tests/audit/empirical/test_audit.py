@@ -166,9 +166,7 @@ def test_of_several_pairs_the_worst_is_audited() -> None:
 def test_a_claim_with_delta_needs_more_than_delta() -> None:
     found = audit(gaussian(7), inputs=(0, UNIT), claim=ApproximateDP(1.0, 0.13), draws=400_000, confidence=0.99)
     assert not found.broken
-    assert audit(
-        gaussian(7), inputs=(0, UNIT), claim=ApproximateDP(1.0, 0.11), draws=400_000, confidence=0.99
-    ).broken
+    assert audit(gaussian(7), inputs=(0, UNIT), claim=ApproximateDP(1.0, 0.11), draws=400_000, confidence=0.99).broken
 
 
 # What is reported, and what is refused

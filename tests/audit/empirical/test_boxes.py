@@ -28,7 +28,9 @@ def test_a_function_is_called_once_for_all_answers_if_it_takes_a_size() -> None:
 
 
 def test_a_function_is_given_coins_if_it_takes_them() -> None:
-    drawn = [Function(lambda _, coins: coins.bits(20), coins=TestCoins(3)).draw(0, 5).numbers.tolist() for _ in range(2)]
+    drawn = [
+        Function(lambda _, coins: coins.bits(20), coins=TestCoins(3)).draw(0, 5).numbers.tolist() for _ in range(2)
+    ]
     assert drawn[0] == drawn[1]
     assert len({row[0] for row in drawn[0]}) > 1
 
@@ -66,9 +68,9 @@ def test_a_command_reads_json_and_its_last_line_is_the_answer() -> None:
 
 
 def test_a_command_may_print_all_answers_at_once() -> None:
-    assert Command([sys.executable, "-c", MANY, "{input}", "{draws}"]).draw([1, 2], 3).numbers.tolist() == [
-        [1.0, 2.0]
-    ] * 3
+    assert (
+        Command([sys.executable, "-c", MANY, "{input}", "{draws}"]).draw([1, 2], 3).numbers.tolist() == [[1.0, 2.0]] * 3
+    )
 
 
 def test_a_command_that_fails_answers_with_its_exit_code() -> None:
@@ -90,7 +92,7 @@ def test_a_command_that_cannot_run_or_says_nothing_is_refused() -> None:
 
 
 class Service(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:  # noqa: N802
+    def do_POST(self) -> None:
         sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.path == "/elsewhere":
             self.send_response(302)
@@ -146,7 +148,9 @@ def test_other_machines_are_refused(url: str) -> None:
         Endpoint(url)
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:8000/x", "http://localhost/", "http://[::1]:9/", "http://127.9.9.9/"])
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:8000/x", "http://localhost/", "http://[::1]:9/", "http://127.9.9.9/"]
+)
 def test_addresses_of_this_machine_are_allowed(url: str) -> None:
     assert Endpoint(url).url == url
 

@@ -120,7 +120,10 @@ def test_a_plan_that_declares_too_little_is_found(opened: Any, monkeypatch: pyte
     def wrong(self: Any, price: Any) -> Any:  # noqa: ARG001
         found = plan(price)
         halves = [
-            replace(each, distance=Distance(each.distance.l1 // 2, each.distance.l2_squared // 4, each.distance.largest // 2))
+            replace(
+                each,
+                distance=Distance(each.distance.l1 // 2, each.distance.l2_squared // 4, each.distance.largest // 2),
+            )
             for each in found.measurements
         ]
         return replace(found, measurements=tuple(halves))

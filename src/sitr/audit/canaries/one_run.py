@@ -141,7 +141,7 @@ def _guesses(
 
 
 def p_value(guesses: Guesses, *, epsilon: float, delta: float = 0.0) -> float:
-    """The probability of as many correct guesses, at most, if the training is (ε, δ)-private.      [SNJ23, Thm 5.2]
+    """The probability of as many correct guesses, at most, if the training is (ε, δ)-private.      [SNJ23]
 
     With W ~ Bin(r, e^ε/(1 + e^ε)), the probability of v correct guesses or more is at most
 
@@ -178,7 +178,7 @@ def approximate_inverse(epsilon: float, delta: float) -> Inverse:
 
 
 def exceeds(guesses: Guesses, inverse: Inverse, *, failure: float) -> bool:
-    """Whether as many correct guesses have a probability of at most `failure` under a trade-off.      [MMC24, Thm 9]
+    """Whether as many correct guesses have a probability of at most `failure` under a trade-off.      [MMC24]
 
     Let C be the number of correct guesses among r, p_k = P(C = k), and G the largest probability that the trade-off
     allows on one input for an event of a given probability on the other; `inverse` is its inverse. For canary i, fix

@@ -217,7 +217,7 @@ class _Test:
 
     def _divergences(self, claim: Promise, failure: float) -> Iterator[tuple[float, float]]:
         """ln(Σ pᵅq¹⁻ᵅ)/(α − 1) over a partition of the answers, with bounds in place of p and q: each term grows with p
-        and falls with q, and a partition only loses divergence.      [vEH14, Thm 9]"""
+        and falls with q, and a partition only loses divergence.      [vEH14]"""
         each = failure / (4 * GROUPS)
         low, high = ([self._ends(side, way, each) for side in (0, 1)] for way in (0, 1))
         for order in sorted({*ORDERS, *(a for a, _ in moments(claim))}):

@@ -26,7 +26,7 @@ ENOUGH = 200_000
 """Draws from which features learn, at most."""
 
 KNOWN = 1_000
-"""Labels that are told apart; the rest count as one."""
+"""Labels with a number of their own; the rest count as one."""
 
 SINGLE = 8
 """Numbers of one answer whose digits and differences are looked at one by one."""
