@@ -150,12 +150,13 @@ def _canaries(
 ) -> None:
     from sitr.audit.canaries.one_run import one_run
     from sitr.audit.canaries.scores import read_scores
+    from sitr.audit.empirical.claims import failure_of
     from sitr.flavors.approximate import ApproximateDP
     from sitr.flavors.notation import parse
     from sitr.report.chart.audited import bounds_chart
 
     promise = None if claim is None else parse(claim)
-    at = delta if delta is not None else float(getattr(promise, "delta", 0.0))
+    at = delta if delta is not None else 0.0 if promise is None else failure_of(promise)
     lower, upper = (None, None) if interval is None else _interval(interval)
     found = one_run(*read_scores(scores), delta=at, confidence=confidence)
     if promise is not None and upper is None:

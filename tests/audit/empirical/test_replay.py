@@ -18,6 +18,8 @@ from sitr.errors import InvalidUse
 from sitr.flavors.pure import PureDP
 from sitr.neighbors.distance import Distance
 from sitr.noise import discrete_laplace
+from sitr.questions.statistic.question import StatisticQuestion
+from sitr.questions.synthetic.question import SyntheticQuestion
 from sitr.session.budget import Budget
 from tests.laws import walk
 from tests.laws.test_questions import FREE, KINDS, WARDS
@@ -57,6 +59,9 @@ def test_missing_numbers_are_infinitely_far_away() -> None:
 
 
 # Query plans
+
+APART = {StatisticQuestion, SyntheticQuestion}
+"""Their mechanisms find out from the data how far an answer may move, or are made after the plan."""
 
 
 def table(*, rows: int, person: bool, changed: bool) -> pa.Table:
@@ -102,6 +107,7 @@ def test_no_measurement_moves_further_than_its_plan_declares(opened: Any, kind: 
     assert found.kept, found
     names = {each.name for each in first.question.plan(PureDP(0.5)).measurements}
     assert {each.name for each in found.moved} | set(found.unchecked) == names
+    assert found.moved or kind in APART
 
 
 def test_measured_numbers_do_move(opened: Any) -> None:

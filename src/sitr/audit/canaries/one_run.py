@@ -65,7 +65,9 @@ class OneRun:
     def refutes(self, claim: Promise) -> bool:
         """Whether the claim is broken: with its own δ where it states one, else at the δ of the audit."""
         match claim:
-            case PureDP() | ApproximateDP() if getattr(claim, "delta", 0.0) <= self.delta:
+            case PureDP():
+                return self.epsilon > claim.epsilon
+            case ApproximateDP() if claim.delta <= self.delta:
                 return self.epsilon > claim.epsilon
             case GaussianDP():
                 return self.mu > claim.mu

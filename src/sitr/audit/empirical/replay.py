@@ -104,38 +104,55 @@ def replay_requests(
     """
     plan = first.question.plan(price_of(price))
     found: dict[str, list[Moved]] = {}
-    unchecked: dict[str, None] = {}
     for seed in seeds:
         one, other = (_exact_numbers(each, plan, seed) for each in (first, second))
-        for measurement in plan.measurements:
-            mine, theirs = one.get(measurement.name, []), other.get(measurement.name, [])
+        for place, (measurement, mine) in one.items():
+            theirs = other[place][1] if place in other else []
             if measurement.distance is None or len(mine) != len(theirs) or not all(map(_is_number, mine)):
-                unchecked[measurement.name] = None
                 continue
             moved = _moved(measurement.name, mine, theirs, measurement.distance)
-            found.setdefault(measurement.name, []).append(moved)
-    return Replayed(tuple(_most(each) for each in found.values()), tuple(unchecked))
+            found.setdefault(place, []).append(moved)
+    most = tuple(_most(each) for each in found.values())
+    checked = {each.name for each in most}
+    names = dict.fromkeys(each.name for each in plan.measurements)
+    return Replayed(most, tuple(name for name in names if name not in checked))
 
 
-def _exact_numbers(request: Request[Any], plan: Plan, seed: int) -> dict[str, list[Any]]:
-    """What every mechanism of a plan is given, by the name of its measurement."""
-    seen: dict[str, list[Any]] = {}
-    noted = replace(plan, measurements=tuple(_noting(each, seen) for each in plan.measurements))
-    coins, backend = _frozen(seed), request.at.backend
-    reading = request.question.reading()
+Noted = dict[str, tuple[Measurement, list[Any]]]
+"""Measurements by their place in a plan, with the exact numbers that their mechanisms were given."""
+
+
+def _exact_numbers(request: Request[Any], plan: Plan, seed: int) -> Noted:
+    """What every mechanism of a plan is given."""
+    seen: Noted = {}
+    coins, backend, reading = _frozen(seed), request.at.backend, request.question.reading()
     salt = coins.bits(63)
-    exact = tuple(backend.read(each, salt=salt) for each in reading) if isinstance(reading, tuple) else None
-    request.question.answer(noted, backend.read(reading, salt=salt) if exact is None else exact, coins=coins)
+    several = isinstance(reading, tuple)
+    exact = [backend.read(each, salt=salt) for each in (reading if several else (reading,))]
+    request.question.answer(_noting(plan, seen), tuple(exact) if several else exact[0], coins=coins)
     return seen
 
 
-def _noting(measurement: Measurement, seen: dict[str, list[Any]]) -> Measurement:
-    """The same measurement with a mechanism that notes its input before it hides it."""
+def _noting(plan: Any, seen: Noted, path: str = "") -> Any:
+    """The same plan with mechanisms that note their input before they hide it; plans within it, too."""
+    changed: dict[str, Any] = {}
+    for each in fields(plan):
+        value, place = getattr(plan, each.name), f"{path}{each.name}"
+        if isinstance(value, Plan):
+            changed[each.name] = _noting(value, seen, f"{place}.")
+        elif isinstance(value, tuple) and value and isinstance(value[0], Plan):
+            changed[each.name] = tuple(_noting(one, seen, f"{place}.{n}.") for n, one in enumerate(value))
+        elif isinstance(value, tuple) and value and isinstance(value[0], Measurement):
+            changed[each.name] = tuple(_noted(one, seen, f"{place}.{n}") for n, one in enumerate(value))
+    return replace(plan, **changed)
+
+
+def _noted(measurement: Measurement, seen: Noted, place: str) -> Measurement:
     mechanism: Any = measurement.mechanism
     kind = type(mechanism)
 
     def release(self: Any, value: Any, *more: Any, **named: Any) -> Any:
-        seen.setdefault(measurement.name, []).extend(_numbers(value))
+        seen.setdefault(place, (measurement, []))[1].extend(_numbers(value))
         return kind.release(self, value, *more, **named)
 
     noting = type(kind.__name__, (kind,), {"release": release, "__slots__": ()})
