@@ -38,7 +38,7 @@ def offending(paths: Iterable[Path], check: Callable[[Path], object]) -> dict[st
 
 
 PARTS = (
-    *("accounting", "errors", "flavors", "interop", "learn", "ledger"),
+    *("accounting", "audit", "errors", "flavors", "interop", "learn", "ledger"),
     *("loss", "mechanisms", "noise", "questions", "sensitivity"),
 )
 

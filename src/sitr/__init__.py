@@ -12,6 +12,7 @@ from sitr.namespace import lazily
 
 if TYPE_CHECKING:
     from sitr import accounting as accounting
+    from sitr import audit as audit
     from sitr import errors as errors
     from sitr import flavors as flavors
     from sitr import interop as interop
@@ -84,6 +85,7 @@ _HOMES = {
     "Training": "accounting.training",
     "ZeroConcentratedDP": "flavors.zero_concentrated",
     "accounting": "",
+    "audit": "",
     "calibrate": "accounting.calibrate",
     "column": "questions.aggregate.frame",
     "compare": "accounting.compare",

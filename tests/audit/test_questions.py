@@ -34,9 +34,9 @@ class Watch:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, noise: bool) -> None:
         self.released: list[Any] = []
         self.depth = 0
-        for kind in walk.having(("release", "promise", "error")):
-            if "release" in vars(kind):
-                monkeypatch.setattr(kind, "release", self._watched(vars(kind)["release"], noise=noise))
+        kinds = walk.having(("release", "promise", "error"))
+        for kind in {base for each in kinds for base in each.__mro__ if "release" in vars(base)}:
+            monkeypatch.setattr(kind, "release", self._watched(vars(kind)["release"], noise=noise))
 
     def _watched(self, release: Any, *, noise: bool) -> Any:
         def watched(mechanism: Any, value: Any, *more: Any, **named: Any) -> Any:

@@ -20,6 +20,15 @@ CORPUS: tuple[Specimen, ...] = (*BROKEN, *CORRECT)
 """All mechanisms, the broken ones first."""
 
 
+def specimens(*, broken: bool | None = None) -> tuple[Specimen, ...]:
+    """The mechanisms of the corpus: all of them, or only the `broken` or the correct ones.
+
+    >>> len(specimens(broken=True)) >= 24
+    True
+    """
+    return tuple(each for each in CORPUS if broken is None or each.broken is broken)
+
+
 def examine(
     specimen: Specimen, *, confidence: float = 0.999, draws: int | None = None, coins: Coins | None = None
 ) -> Finding:

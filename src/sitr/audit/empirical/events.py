@@ -13,7 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from sitr.audit.empirical.claims import excess
-from sitr.audit.empirical.features import ENOUGH, Feature, features, log_ratios
+from sitr.audit.empirical.features import ENOUGH, Feature, features, log_ratios, quantiles
 from sitr.audit.empirical.sample import Sample
 from sitr.flavors.promise import Promise
 from sitr.namespace import Later
@@ -69,7 +69,7 @@ class Cells:
         places = np.concatenate([np.linspace(0, 1, QUANTILES + 1)[1:-1], far, 1 - far])
         atoms = values[counts > len(pooled) / 256]
         return cls(
-            feature, np.unique(np.concatenate([np.quantile(pooled, places), atoms, np.nextafter(atoms, math.inf)]))
+            feature, np.unique(np.concatenate([quantiles(pooled, places), atoms, np.nextafter(atoms, math.inf)]))
         )
 
 

@@ -101,6 +101,16 @@ def last_bits(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(whole == 0, 2000.0, exponent - 53 + lowest)
 
 
+def quantiles(values: NDArray[np.float64], places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values at these places in their order, without interpolation, because some may be infinite; NaNs are left out.
+
+    >>> quantiles(np.array([3.0, np.inf, 1.0, np.nan]), np.array([0.0, 0.5, 1.0])).tolist()
+    [1.0, 3.0, inf]
+    """
+    ordered = np.sort(values[~np.isnan(values)])
+    return ordered[(places * (len(ordered) - 1)).astype(np.int64)] if len(ordered) else ordered
+
+
 def _last_bit(place: int) -> Column:
     return lambda sample: last_bits(sample.numbers[:, place])
 
@@ -108,7 +118,7 @@ def _last_bit(place: int) -> Column:
 def _bit_and_value(first: Sample, second: Sample, place: int) -> Column:
     """The last bit and the part of the range together, as one number."""
     pooled = np.concatenate([each.numbers[: ENOUGH // 10, place] for each in (first, second)])
-    edges = np.unique(np.nanquantile(pooled, np.linspace(0, 1, 17)[1:-1]))
+    edges = np.unique(quantiles(pooled, np.linspace(0, 1, 17)[1:-1]))
 
     def column(sample: Sample) -> NDArray[np.float64]:
         found = np.searchsorted(edges, sample.numbers[:, place], side="right")
@@ -163,8 +173,7 @@ def _together(first: Sample, second: Sample, width: int) -> Column:
         one, other = (each.numbers[:ENOUGH, place] for each in (first, second))
         pooled = np.concatenate([one, other])
         pooled = pooled[np.isfinite(pooled)]
-        inner = np.quantile(pooled, np.linspace(0, 1, 33)[1:-1]) if pooled.size else []
-        edges = np.unique(inner)
+        edges = np.unique(quantiles(pooled, np.linspace(0, 1, 33)[1:-1]))
         tables.append((edges, log_ratios(_cells(edges, one), _cells(edges, other), cells=len(edges) + 2)))
 
     def column(sample: Sample) -> NDArray[np.float64]:
@@ -182,7 +191,7 @@ def _crossed(first: Sample, second: Sample, place: int, other: int) -> Column:
         pooled = np.concatenate([each.numbers[: ENOUGH // 10, column] for each in (first, second)])
         pooled = pooled[np.isfinite(pooled)]
         values = np.unique(pooled)
-        return values if len(values) <= 24 else np.unique(np.quantile(pooled, np.linspace(0, 1, 25)[1:-1]))
+        return values if len(values) <= 24 else np.unique(quantiles(pooled, np.linspace(0, 1, 25)[1:-1]))
 
     rows, columns = edges(place), edges(other)
 
