@@ -1,4 +1,4 @@
-"""Distrust: checks of claims, whoever makes them. Black boxes, trained models, query plans, and a corpus of mistakes."""
+"""Distrust: checks of claims, whoever makes them. Black boxes, models, query plans, and a corpus of mistakes."""
 
 from __future__ import annotations
 

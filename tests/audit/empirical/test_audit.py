@@ -53,7 +53,7 @@ def rows(seed: int) -> Any:
 
 def texts(seed: int) -> Any:
     generator = np.random.default_rng(seed)
-    return lambda _, size: [("yes", None, "no")[each] for each in generator.integers(0, 3, size)]
+    return lambda _, size: [("yes", None, "no")[each] for each in generator.integers(0, 3, size).tolist()]
 
 
 NULLS = {"integers": laplace, "floats": floats, "rows": rows, "texts": texts}
@@ -103,6 +103,19 @@ def test_learning_from_the_tested_draws_would_raise_alarms(monkeypatch: pytest.M
     assert alarms(floats, seeds=40, confidence=0.9) > 12
 
 
+def test_a_rare_answer_of_another_form_is_no_evidence() -> None:
+    """One None among thousands of numbers, on one input only, within what δ allows."""
+    generator = np.random.default_rng(3)
+
+    def answer(data: int, size: int) -> list[object]:
+        found: list[object] = [int(each) for each in generator.integers(0, 5, size)]
+        if data:
+            found[0] = None
+        return found
+
+    assert not audit(answer, inputs=(0, 1), claim=ApproximateDP(0.1, 0.01), draws=8_000).broken
+
+
 # Power
 
 
@@ -134,7 +147,7 @@ def test_the_hockey_stick_and_the_trade_off_are_below_the_true_ones() -> None:
     found = audit(gaussian(4), inputs=(0, UNIT), claim=GaussianDP(1.0), draws=400_000, confidence=0.99)
     for epsilon in (0.0, 0.5, 1.0):
         true = GaussianDP(1.0).delta(epsilon=epsilon)
-        assert 0.9 * true < found.delta(epsilon=epsilon) <= true
+        assert 0.85 * true < found.delta(epsilon=epsilon) <= true
     corners = found.trade_off()
     assert corners[0] == (0.0, 0.0)
     assert corners[-1] == (1.0, 1.0)

@@ -16,7 +16,7 @@ class Wald:
 
     def lower(self, hits: int, draws: int, *, failure: float) -> float:
         p = hits / draws
-        return p - norm.isf(failure) * math.sqrt(p * (1 - p) / draws)
+        return float(p - norm.isf(failure) * math.sqrt(p * (1 - p) / draws))
 
     def upper(self, hits: int, draws: int, *, failure: float) -> float:
         return 1 - self.lower(draws - hits, draws, failure=failure)

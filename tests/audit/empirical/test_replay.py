@@ -112,7 +112,8 @@ def test_no_measurement_moves_further_than_its_plan_declares(opened: Any, kind: 
 
 def test_measured_numbers_do_move(opened: Any) -> None:
     asked = KINDS[next(kind for kind in KINDS if kind.__name__ == "AggregateQuestion")]
-    found = replay_requests(*(asked.request(opened(person=False, changed=each)) for each in (False, True)), PureDP(0.5))
+    first, second = (asked.request(opened(person=False, changed=each)) for each in (False, True))
+    found = replay_requests(first, second, PureDP(0.5))
     moved = {each.name: each.l1 for each in found.moved}
     assert (moved["COUNT(*)"], moved["SUM(cost)"]) == (2, 200)
 
@@ -121,7 +122,7 @@ def test_a_plan_that_declares_too_little_is_found(opened: Any, monkeypatch: pyte
     """The broken twin: the plan says that a sum moves by half of what it does."""
     asked = KINDS[next(kind for kind in KINDS if kind.__name__ == "AggregateQuestion")]
     first, second = (asked.request(opened(person=False, changed=each)) for each in (False, True))
-    plan = first.question.plan
+    plan: Any = first.question.plan
 
     def wrong(self: Any, price: Any) -> Any:  # noqa: ARG001
         found = plan(price)

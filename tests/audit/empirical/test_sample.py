@@ -77,3 +77,20 @@ def test_neighbours_differ_by_one_row() -> None:
         assert sum(one is not other for one, other in zip(first, second, strict=True)) <= 1
     assert any(np.isnan(row) for _, second in neighbouring([3, 5]) for row in second)
     assert neighbouring(["a", "b"])
+
+
+def test_an_answer_looks_the_same_whatever_is_drawn_beside_it() -> None:
+    """Otherwise a rare None on one input would change how all other answers to it look."""
+    for answer, beside in ((1, None), (2.5, "x"), ((1, 2), None), ((1, 2), (3,)), (True, None), (1, 10**400)):
+        alone, among = Sample.of([answer, answer]), Sample.of([answer, beside])
+        seen = alone.like(among)
+        assert np.array_equal(seen.numbers[0], among.numbers[0], equal_nan=True)
+        assert among.labels is None or seen.labels is not None
+        assert among.labels is None or seen.labels[0] == among.labels[0]  # type: ignore[index]
+
+
+def test_long_answers_are_seen_to_their_end() -> None:
+    first, second = np.zeros((3, 50)), np.zeros((3, 50))
+    second[:, 49], second[:, 48] = 1.0, -1.0  # with the same sum
+    assert not np.array_equal(Sample.of(first).numbers, Sample.of(second).numbers)
+    assert np.array_equal(Sample.of(first).numbers, Sample.of([tuple(row) for row in first]).numbers)

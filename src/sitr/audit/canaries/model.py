@@ -91,7 +91,8 @@ class Canaries:
             )
         places = np.array([classes.index(target) for target in self.targets.tolist()])
         shares = np.asarray(proba(self.rows))[np.arange(len(places)), places]
-        return np.log(np.maximum(shares, 1e-300))
+        found: NDArray[np.float64] = np.log(np.maximum(shares, 1e-300))
+        return found
 
     def audit(
         self, model: Predictor, *, delta: float = 0.0, confidence: float = 0.95, coins: Coins | None = None

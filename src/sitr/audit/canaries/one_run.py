@@ -118,11 +118,17 @@ def one_run(
     failure = 1.0 - float(inside(confidence, of="an audit"))
     guesses = tuple(dict.fromkeys(_guesses(points, truth, shares, coins)))
     each = failure / (2 * len(guesses))
-    epsilon = max(
-        _largest(lambda e, g=each_guess: p_value(g, epsilon=e, delta=delta) <= each) for each_guess in guesses
-    )  # type: ignore[misc]
-    mu = max(_largest(lambda m, g=each_guess: exceeds(g, gaussian_inverse(m), failure=each)) for each_guess in guesses)  # type: ignore[misc]
+    epsilon = max(_epsilon(one, delta, each) for one in guesses)
+    mu = max(_mu(one, each) for one in guesses)
     return OneRun(guesses, float(confidence), delta, epsilon, mu)
+
+
+def _epsilon(guesses: Guesses, delta: float, failure: float) -> float:
+    return _largest(lambda epsilon: p_value(guesses, epsilon=epsilon, delta=delta) <= failure)
+
+
+def _mu(guesses: Guesses, failure: float) -> float:
+    return _largest(lambda mu: exceeds(guesses, gaussian_inverse(mu), failure=failure))
 
 
 def _guesses(

@@ -49,7 +49,7 @@ def above(
     return np.where(ended, -1, yes.astype(np.int64))
 
 
-def noisy_max(data: Sequence[int], size: int, coins: Coins, *, scale: float, value: bool) -> NDArray[Any]:
+def noisy_max(data: Sequence[int], size: int, coins: Coins, *, scale: float, value: bool) -> Any:
     """The place of the largest noisy value, or this value itself."""
     noisy = np.asarray(data) * UNIT + discrete_laplace(scale=scale * UNIT, size=(size, len(data)), coins=coins)
     return noisy.max(axis=1) if value else noisy.argmax(axis=1)

@@ -17,7 +17,6 @@ from sitr.noise.laplace import discrete_laplace
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
 else:
     np = Later("numpy")
 
@@ -35,7 +34,7 @@ def gaussian(data: int, size: int, coins: Coins, *, sigma: float = UNIT) -> Any:
     return data + discrete_gaussian(sigma=sigma, size=size, coins=coins)
 
 
-def cells(data: tuple[int, ...], size: int, coins: Coins, *, scale: float = UNIT) -> NDArray[Any]:
+def cells(data: tuple[int, ...], size: int, coins: Coins, *, scale: float = UNIT) -> Any:
     """Several counts, in granules, each with its own noise."""
     noise = discrete_laplace(scale=scale, size=(size, len(data)), coins=coins)
     return np.asarray(data) + noise

@@ -36,7 +36,7 @@ def _halves(data: int, size: int, coins: Coins) -> NDArray[Any]:
     return cells((data, data), size, coins, scale=2 * UNIT)
 
 
-def _clamped(data: int, size: int, coins: Coins) -> NDArray[Any]:
+def _clamped(data: int, size: int, coins: Coins) -> Any:
     return np.clip(laplace(data, size, coins), 0, 10 * UNIT)
 
 

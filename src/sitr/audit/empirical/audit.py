@@ -83,7 +83,7 @@ def audit(
     told = _Told(progress, each)
     chosen, samples = _choose(box, several, learning, claim, failure, told)
     learned = learn(*samples, claim, tested=each - learning, failure=failure / EVENTS)
-    test = _Test(learned, samples if sequential else None)
+    test = _Test(learned, samples, sequential=sequential)
     for size in _blocks(each - learning, growing=sequential):
         test.add(*_drawn(box, several[chosen], size, told))
         if sequential and test.finding(claim, confidence, failure, drawn=told.done, pair=chosen).broken:
@@ -134,7 +134,8 @@ def _choose(
             chosen, best = place, hope
     rest = max(LEAST // 4, learning - part * len(pairs))
     more = _many(box, pairs[chosen], rest, told)
-    return chosen, alike(*(joined([one, other]) for one, other in zip(found[chosen], more, strict=True)))  # type: ignore[arg-type]
+    first, second = (joined([found[chosen][side], more[side]]) for side in (0, 1))
+    return chosen, alike(first, second)
 
 
 def _many(box: BlackBox, inputs: Inputs, size: int, told: _Told) -> tuple[Sample, Sample]:
@@ -159,13 +160,13 @@ def _check_answers(first: Sample, second: Sample) -> None:
 class _Test:
     """Counts of the tested events, and the bounds that follow."""
 
-    def __init__(self, learned: Learned, earlier: tuple[Sample, Sample] | None) -> None:
-        self.learned, self.draws = learned, 0
+    def __init__(self, learned: Learned, earlier: tuple[Sample, Sample], *, sequential: bool) -> None:
+        self.learned, self.draws, self.form = learned, 0, earlier[0][slice(0, 1)]
         self.events = (*learned.events, *learned.curve)
         self.hits = [[0] * len(self.events) for _ in range(2)]
         self.groups: list[NDArray[np.int64]] = [np.zeros(GROUPS, dtype=np.int64) for _ in range(2)]
         self.prior: tuple[int, list[list[int]], list[NDArray[np.int64]]] | None = None
-        if earlier is not None:
+        if sequential:
             # Only the part of the learning draws that chose no order of cells is a fair prior; any prior is valid.
             half = len(earlier[0]) // 2
             self.add(*(each[slice(half, len(each))] for each in earlier))
@@ -176,7 +177,7 @@ class _Test:
     def add(self, first: Sample, second: Sample) -> None:
         """Count more draws."""
         self.draws += len(first)
-        for side, sample in enumerate((first, second)):
+        for side, sample in enumerate((first.like(self.form), second.like(self.form))):
             ranks: dict[int, NDArray[np.int64]] = {}
             for place, event in enumerate(self.events):
                 key = id(event.ranking)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
@@ -195,7 +195,7 @@ def _read(line: str) -> Any:
 def box_of(subject: object) -> BlackBox:
     """A black box as it is, or a function as one."""
     if hasattr(subject, "draw"):
-        return subject  # type: ignore[return-value]
+        return cast("BlackBox", subject)
     if callable(subject):
         return Function(subject)
     raise InvalidUse(

@@ -148,7 +148,8 @@ def _occurring(first: Sample, second: Sample) -> Column:
 
     def column(sample: Sample) -> NDArray[np.float64]:
         rows = _rows(sample)
-        return np.isin(rows, first_only).astype(float) - np.isin(rows, second_only).astype(float)
+        found: NDArray[np.float64] = np.isin(rows, first_only).astype(float) - np.isin(rows, second_only)
+        return found
 
     return column
 
@@ -179,7 +180,8 @@ def _together(first: Sample, second: Sample, width: int) -> Column:
     def column(sample: Sample) -> NDArray[np.float64]:
         pairs = enumerate(tables)
         parts = [ratios[_cells(edges, sample.numbers[:, place])] for place, (edges, ratios) in pairs]
-        return np.round(np.sum(parts, axis=0), 9)
+        found: NDArray[np.float64] = np.round(np.sum(parts, axis=0), 9)
+        return found
 
     return column
 
@@ -212,4 +214,5 @@ def log_ratios(first: NDArray[np.int64], second: NDArray[np.int64], *, cells: in
     """ln of the ratio of frequencies in each cell; half a draw is added to each count, so that none is 0."""
     one, other = (np.bincount(each, minlength=cells) for each in (first, second))
     ratio: NDArray[np.float64] = np.log((one + 0.5) / (len(first) + cells / 2))
-    return ratio - np.log((other + 0.5) / (len(second) + cells / 2))
+    ratio -= np.log((other + 0.5) / (len(second) + cells / 2))
+    return ratio

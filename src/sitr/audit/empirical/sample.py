@@ -42,21 +42,39 @@ class Sample:
     def of(cls, answers: Any, *, seconds: Sequence[float] | None = None) -> Sample:
         """The answers of an array, or of any sequence of numbers, texts, tuples, None, …
 
+        The numbers and the label of an answer depend on this answer alone: what is drawn beside it must not decide how
+        it is seen, or equal answers to two inputs could look different.
+
         >>> Sample.of([1, 2.5]).numbers.tolist(), Sample.of([(1, 2), (3,)]).numbers.tolist()
-        ([[1.0], [2.5]], [[2.0, 1.0, 2.0], [1.0, 3.0, nan]])
-        >>> Sample.of(["a", None]).labels.tolist()
-        ["'a'", 'None']
+        ([[1.0], [2.5]], [[1.0, 2.0], [3.0, nan]])
+        >>> Sample.of(["a", None, 1]).labels.tolist(), Sample.of([1]).with_labels().labels.tolist()
+        (["'a'", 'None', '1.0'], ['1.0'])
         """
         taken = None if seconds is None else np.asarray(seconds, dtype=np.float64)
-        array = answers if isinstance(answers, np.ndarray) else _array(list(answers))
+        objects = None if isinstance(answers, np.ndarray) else list(answers)
+        array = answers if objects is None else _array(objects)
         if array is not None and array.dtype.kind in "fiub":
-            rows = array.reshape(len(array), -1)
-            numbers = rows.astype(np.float64)
+            numbers = array.reshape(len(array), -1).astype(np.float64)
             lossless = (array.dtype.kind == "f" and array.dtype.itemsize <= 8) or bool(np.all(np.abs(numbers) < 2**53))
-            labels = None if lossless else _labels(map(tuple, rows.tolist()))
-            return cls(numbers if numbers.shape[1] <= LONGEST else _cut(numbers), labels, taken)
-        objects = list(array.tolist() if isinstance(answers, np.ndarray) else answers)
+            if lossless:
+                return cls(numbers if numbers.shape[1] <= LONGEST else _cut(numbers), None, taken)
+            objects = [row if isinstance(row, int) else tuple(row) for row in array.tolist()]
+        elif objects is None:
+            objects = answers.tolist()
+        assert objects is not None
         return cls(_numbers(objects), _labels(objects), taken)
+
+    def with_labels(self) -> Sample:
+        """The same answers, each also as text."""
+        if self.labels is not None:
+            return self
+        return Sample(self.numbers, _labels(map(tuple, self.numbers.tolist())), self.seconds)
+
+    def like(self, other: Sample) -> Sample:
+        """The same answers in the form of other ones: as many numbers, and with labels if those have labels."""
+        found = self.with_labels() if other.labels is not None else self
+        width = other.numbers.shape[1]
+        return Sample(_wide(found.numbers, width)[:, :width], found.labels, found.seconds)
 
 
 def _cut(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -75,12 +93,13 @@ def joined(samples: Sequence[Sample]) -> Sample:
     if len(samples) == 1:
         return samples[0]
     if any(each.labels is not None for each in samples):
-        samples = [each if each.labels is not None else _labelled(each) for each in samples]
+        samples = [each.with_labels() for each in samples]
     width = max(each.numbers.shape[1] for each in samples)
     numbers = np.concatenate([_wide(each.numbers, width) for each in samples])
-    labels = None if samples[0].labels is None else np.concatenate([each.labels for each in samples])  # type: ignore[misc]
-    timed = all(each.seconds is not None for each in samples)
-    return Sample(numbers, labels, np.concatenate([each.seconds for each in samples]) if timed else None)  # type: ignore[misc]
+    labels = [each.labels for each in samples if each.labels is not None]
+    times = [each.seconds for each in samples if each.seconds is not None]
+    timed = len(times) == len(samples)
+    return Sample(numbers, np.concatenate(labels) if labels else None, np.concatenate(times) if timed else None)
 
 
 def alike(first: Sample, second: Sample) -> tuple[Sample, Sample]:
@@ -89,20 +108,14 @@ def alike(first: Sample, second: Sample) -> tuple[Sample, Sample]:
     return both[slice(0, len(first))], both[slice(len(first), len(both))]
 
 
-def _labelled(sample: Sample) -> Sample:
-    return Sample(sample.numbers, _labels(map(tuple, sample.numbers.tolist())), sample.seconds)
-
-
 def _wide(numbers: NDArray[np.float64], width: int) -> NDArray[np.float64]:
     missing = width - numbers.shape[1]
-    return np.pad(numbers, ((0, 0), (0, missing)), constant_values=math.nan) if missing else numbers
+    return np.pad(numbers, ((0, 0), (0, missing)), constant_values=math.nan) if missing > 0 else numbers
 
 
 def _array(answers: list[Any]) -> NDArray[Any] | None:
     """All answers as one array of numbers; None if they are none."""
-    if any(
-        not isinstance(each, int | float | np.number | np.bool_ | tuple | list | np.ndarray) for each in answers[:9]
-    ):
+    if any(not isinstance(each, int | float | np.number | np.bool_ | tuple | list | np.ndarray) for each in answers):
         return None
     try:
         found = np.asarray(answers)
@@ -112,13 +125,12 @@ def _array(answers: list[Any]) -> NDArray[Any] | None:
 
 
 def _numbers(objects: list[Any]) -> NDArray[np.float64]:
-    """A column for answers that are numbers; for lists, their lengths and their first elements."""
-    if not any(isinstance(each, tuple | list | np.ndarray) for each in objects):
-        return np.array([[_number(each)] for each in objects], dtype=np.float64).reshape(len(objects), 1)
+    """The numbers of each answer, NaN for parts that are none, and NaN after the end of a shorter one."""
     rows = [list(each) if isinstance(each, tuple | list | np.ndarray) else [each] for each in objects]
-    width = min(LONGEST, max(map(len, rows)))
-    cut = [[float(len(row)), *map(_number, row[:width]), *[math.nan] * (width - len(row))] for row in rows]
-    return np.array(cut, dtype=np.float64)
+    found = [[_number(each) for each in row] for row in rows]
+    found = [row if len(row) <= LONGEST else _cut(np.array([row]))[0].tolist() for row in found]
+    width = max(1, max(map(len, found), default=1))
+    return np.array([row + [math.nan] * (width - len(row)) for row in found], dtype=np.float64).reshape(-1, width)
 
 
 def _number(value: Any) -> float:
@@ -129,7 +141,19 @@ def _number(value: Any) -> float:
 
 
 def _labels(objects: Iterable[Any]) -> NDArray[np.object_]:
-    found = [repr(each) for each in objects]
+    found = [_label(each) for each in objects]
     labels = np.empty(len(found), dtype=np.object_)
     labels[:] = found
     return labels
+
+
+def _label(value: Any) -> str:
+    """One text for one value, whether it was drawn as a number, as an element of an array or beside other things."""
+    if isinstance(value, tuple | list | np.ndarray):
+        parts = [_label(each) for each in value]
+        while len(parts) > 1 and parts[-1] == "nan":  # the end of a shorter answer
+            parts.pop()
+        return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+    if isinstance(value, bool | int | float | np.number | np.bool_) and abs(value) < 2**53:
+        return repr(float(value))
+    return "nan" if isinstance(value, float | np.floating) and value != value else repr(value)
