@@ -22,6 +22,7 @@ from sitr.report.figures import at_most, number
 from sitr.report.headline import READING_DELTA, Headline, rounded
 from sitr.report.words.arabic.accounting import AccountingWords
 from sitr.report.words.arabic.aggregate import AggregateWords
+from sitr.report.words.arabic.audit import AuditWords
 from sitr.report.words.arabic.batch import BatchWords
 from sitr.report.words.arabic.certificate import CertificateWords
 from sitr.report.words.arabic.exact import ExactWords
@@ -63,6 +64,7 @@ class Arabic:
     accounting: AccountingWords = field(default_factory=AccountingWords)
     verify: VerifyWords = field(default_factory=VerifyWords)
     exact: ExactWords = field(default_factory=ExactWords)
+    audit: AuditWords = field(default_factory=AuditWords)
     certificate: CertificateWords = field(default_factory=CertificateWords)
     summary: SummaryWords = field(default_factory=SummaryWords)
     explained: ExplainedWords = field(default_factory=ExplainedWords)

@@ -31,6 +31,7 @@ from sitr.report.words.protects import Protects
 
 if TYPE_CHECKING:
     from sitr.report.words.english.accounting import AccountingWords
+    from sitr.report.words.english.audit import AuditWords
     from sitr.report.words.english.batch import BatchWords
     from sitr.report.words.english.certificate import CertificateWords
     from sitr.report.words.english.exact import ExactWords
@@ -93,6 +94,9 @@ class English:
     )
     exact: ExactWords = field(
         default_factory=lambda: _words(Later("sitr.report.words.english.exact", made="ExactWords"))
+    )
+    audit: AuditWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.audit", made="AuditWords"))
     )
 
     code = "en"
