@@ -1,0 +1,1 @@
+"""Distrust: checks of claims, whoever makes them."""
