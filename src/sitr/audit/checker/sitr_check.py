@@ -149,7 +149,7 @@ class Known(NamedTuple):
     either: bool = False  # whether δ is for finite losses with some data
 
 
-def pure(epsilon: Fraction, part: Part, rho: Fraction | None = None) -> Known:
+def pure(epsilon: Any, part: Part, rho: Any = None) -> Known:
     """ε-DP is ε²/2-zCDP [BS16, Prop. 1.4], and less where the law is known better."""
     return Known("pure", {"epsilon": epsilon}, epsilon, epsilon**2 / 2 if rho is None else rho, parts=(part,))
 
@@ -300,10 +300,8 @@ def tails(part: Part, x: Fraction) -> tuple[arb, arb]:
 
 def reach(part: Part, tiny: arb) -> Fraction:
     """Losses are larger than this with a tiny probability only."""
-    x = Fraction(1, 1024)
-    while not tails(part, x)[0] <= tiny:
-        x *= Fraction(9, 8)
-    return x
+    powers = (Fraction(9, 8) ** power / 1024 for power in range(400))
+    return next(x for x in powers if tails(part, x)[0] <= tiny)
 
 
 def on_lattice(part: Part, step: Fraction, tiny: arb) -> tuple[arb_poly, int, arb]:
@@ -377,7 +375,7 @@ NAMES = {"pure": ["epsilon"], "approximate": ["epsilon", "delta"], "zcdp": ["rho
 NAMES |= {"approximate_zcdp": ["rho", "delta"], "gaussian": ["mu"]}
 
 
-def coordinates(promise: Json) -> dict[str, Fraction]:
+def coordinates(promise: Json) -> Json:
     """The parameters that add up, without a ξ of 0; of a random promise, those of the inner one and γ."""
     if promise["flavor"] == "random":
         return coordinates(promise["inner"]) | {"gamma": exact(promise["gamma"])}
@@ -418,9 +416,9 @@ class Check(NamedTuple):
         numbers = [entry["number"] for entry in ledger["entries"]]
         self.judge("entries: in order, none twice", len(numbers), len(set(numbers)), numbers == sorted(set(numbers)))
         for account in ledger["accounts"]:
-            prices = [entry["price"] for entry in ledger["entries"] if entry["dataset"] == account["dataset"]]
-            paid = [charged(price, account["promise"]) for price in prices]
-            self.budget(account["promise"], paid, account, account["dataset"])
+            name, entries = account["dataset"], ledger["entries"]
+            paid = [charged(each["price"], account["promise"]) for each in entries if each["dataset"] == name]
+            self.budget(account["promise"], paid, account, name)
 
     def charge(self, budget: Json, price: Json, of: str) -> None:
         """The budget of a certificate before and after its charge."""
@@ -436,7 +434,8 @@ class Check(NamedTuple):
         spent, left, whole = (coordinates(each) for each in (state["spent"], state["remaining"], promise))
         for name in {name: 0 for each in (whole, *paid) for name in each}:
             total = sum((one.get(name, Fraction(0)) for one in paid), Fraction(0))
-            rest = 0 if name == "gamma" and total else whole.get(name, 0) - total
+            late = name == "gamma" and any(any(one.values()) for one in paid)  # only the first charge may be random
+            rest = 0 if late else whole.get(name, 0) - total
             self.agree(f"{of}: {name} spent", spent.get(name, 0), total)
             self.agree(f"{of}: {name} remaining", left.get(name, 0), rest)
             self.judge(f"{of}: {name} within the promise", total, whole.get(name, 0), total <= whole.get(name, 0))
@@ -453,18 +452,18 @@ class Check(NamedTuple):
                 self.agree(f"{of}: {end} of a row in granules", block[end], value / exact(one["granularity"]))
         parts = [distance(block) for block in one["moves"]]
         far = {name: (max if name == "largest" else sum)(part[name] for part in parts) for name in parts[0]}
-        for name, value in far.items():
-            self.agree(f"{of}: distance, {name}", one["distance"][name], value)
+        for name, most in far.items():
+            self.agree(f"{of}: distance, {name}", one["distance"][name], most)
         return far
 
     def noise(self, one: Json, law: Json, far: dict[str, int], of: str) -> None:
         """The noise is made for the distance: ℓ1 for Laplace, ℓ2 for Gaussian noise.
         A count that changes by 1 moves one deviation within buckets of 2^j cells, for each j, by 2(1 − 2^{−j}) at most.
         """
-        l1, squares, sizes = far["l1"], far["l2_squared"], range(1, one["moves"][0].get("deviations", 0) + 1)
+        power, sizes = 1 if law["law"] == "discrete Laplace" else 2, one["moves"][0].get("deviations")
+        moved: Any = far["l1"] if power == 1 else far["l2_squared"]
         if sizes:
-            l1, squares = (l1**p * sum((2 - Fraction(2, 2**j)) ** p for j in sizes) for p in (1, 2))
-        power, moved = (1, l1) if law["law"] == "discrete Laplace" else (2, squares)
+            moved = far["l1"] ** power * sum((2 - Fraction(2, 2**j)) ** power for j in range(1, sizes + 1))
         self.agree(f"{of}: sensitivity{', squared' if power == 2 else ''}", exact(law["sensitivity"]) ** power, moved)
 
     def error(self, one: Json, of: str) -> None:
@@ -573,9 +572,8 @@ def shown(value: object) -> str:
 
 def check(text: str) -> Check:
     """The check of a certificate, of the JSON of an answer, or of a ledger."""
-    found = Check([])
-    parts = re.findall(r'<template class="(sitr-\w+)"[^>]*>(.*?)</template>', text, re.DOTALL)
-    page = {name: html.unescape(inside) for name, inside in parts}
+    found, elements = Check([]), re.findall(r'<template class="(sitr-\w+)"[^>]*>(.*?)</template>', text, re.DOTALL)
+    page = {name: html.unescape(inside) for name, inside in elements}
     content = json.loads(page.get("sitr-figures", text))
     (found.ledger if "entries" in content else found.certificate)(content)
     if page:

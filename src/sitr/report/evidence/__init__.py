@@ -1,1 +1,1 @@
-"""What a certificate carries for an independent check: each measurement, its mechanism, and how far one unit moves it."""
+"""What a certificate carries for an independent check: the measurements, and how far one unit moves them."""
