@@ -36,7 +36,7 @@ from flint import arb, arb_poly, ctx
 
 ctx.prec = 256  # bits of every ball
 DIGITS, SOUND, LOOSE, SHARP = 1e-12, 5e-4, 1e-2, 1e-5
-POINTS = 2**12  # of the lattice on which losses are added
+POINTS = 2**11  # of the lattice on which losses are added, times the root of their number
 Json = dict[str, Any]
 
 
@@ -64,8 +64,8 @@ def corners(block: Json) -> Iterator[list[tuple[int, int, int]]]:
     one has the rest. If a unit replaces another one, x groups may be full of both, and the rest of each may be alone,
     lie over a full group of the other, or over its rest. All sums are linear in x, so only its two ends count.
     """
-    cells, most = block["cells"], block["groups"] * block["rows_per_group"]
-    most = most if cells is None else min(most, cells * block["rows_per_group"])
+    cells, groups = block["cells"], block["groups"]
+    most = block["rows_per_group"] * (groups if cells is None else min(groups, cells))
     total = most if block["rows"] is None else min(block["rows"], most)
     each = min(block["rows_per_group"], total)
     full, rest = divmod(total, each)
@@ -106,7 +106,6 @@ def bell_tails(variance: Fraction, count: int) -> list[arb]:
 
 
 def granules(law: Json, name: str = "") -> Fraction:
-    """The scale or σ of additive noise, or another parameter, in granules."""
     return exact(law[name or ("scale" if "scale" in law else "sigma")]) / exact(law["granularity"])
 
 
@@ -325,7 +324,8 @@ def epsilon_at(parts: list[Part], goal: arb) -> float:
         law = laws[0]  # the hockey-stick itself, P(L > ε) − e^ε·Q(L > ε) [BW18, Thm 5]
         return bisected(lambda x: bool(tails(law, exact(x))[0] - ball(x).exp() * tails(law, exact(x))[1] <= goal))
     tiny = goal / 10**9
-    step = Fraction(sum(reach(law, tiny) * law.times for law in laws)).limit_denominator(10**6) / POINTS
+    wide, many = sum(reach(law, tiny) * law.times for law in laws), sum(law.times for law in laws)
+    step = Fraction(wide).limit_denominator(10**9) / (POINTS * math.isqrt(many))
     total, first, finite = arb_poly([1]), 0, arb(1)
     for law in laws:
         masses, start, infinite = on_lattice(law, step, tiny)
@@ -379,7 +379,7 @@ def coordinates(promise: Json) -> Json:
     """The parameters that add up, without a ξ of 0; of a random promise, those of the inner one and γ."""
     if promise["flavor"] == "random":
         return coordinates(promise["inner"]) | {"gamma": exact(promise["gamma"])}
-    return {name: exact(promise[name]) for name in NAMES[promise["flavor"]] if name != "xi" or promise[name]}
+    return {name: exact(promise[name]) for name in NAMES.get(promise["flavor"], []) if name != "xi" or promise[name]}
 
 
 def charged(price: Json, budget: Json) -> dict[str, Fraction]:
@@ -422,19 +422,20 @@ class Check(NamedTuple):
 
     def charge(self, budget: Json, price: Json, of: str) -> None:
         """The budget of a certificate before and after its charge."""
-        before, paid = coordinates(budget["before"]["spent"]), charged(price, budget["promise"])
-        for name, value in charged(budget["charge"], budget["promise"]).items():
-            self.agree(f"{of}: {name} charged", value, paid[name])
+        before = coordinates(budget["before"]["spent"])
+        paid, stated = (charged(each, budget["promise"]) for each in (price, budget["charge"]))
+        for name in stated | paid:
+            self.agree(f"{of}: {name} charged", stated.get(name, 0), paid.get(name, 0))
         self.budget(budget["promise"], [before], budget["before"], f"{of} before")
         if budget["after"] is not None:
             self.budget(budget["promise"], [before, paid], budget["after"], f"{of} after")
 
     def budget(self, promise: Json, paid: list[dict[str, Fraction]], state: Json, of: str) -> None:
-        """What is spent is the sum of what was paid, within the promise, and what remains is the rest."""
+        """What is spent is the sum of what was paid, within the promise; what remains is the rest."""
         spent, left, whole = (coordinates(each) for each in (state["spent"], state["remaining"], promise))
-        for name in {name: 0 for each in (whole, *paid) for name in each}:
+        for name in {name: 0 for each in (whole, spent, left, *paid) for name in each}:
             total = sum((one.get(name, Fraction(0)) for one in paid), Fraction(0))
-            late = name == "gamma" and any(any(one.values()) for one in paid)  # only the first charge may be random
+            late = name == "gamma" and any(any(one.values()) for one in paid)  # only the first charge has a γ
             rest = 0 if late else whole.get(name, 0) - total
             self.agree(f"{of}: {name} spent", spent.get(name, 0), total)
             self.agree(f"{of}: {name} remaining", left.get(name, 0), rest)
@@ -473,9 +474,9 @@ class Check(NamedTuple):
         right = upper_tail(law, wide + 1) * 40 <= 1 and (wide == 0 or upper_tail(law, wide) * 40 > 1)
         self.agree(f"{of}: 95% error in granules", width, wide * exact(law["granularity"]) if right else None)
 
-    def measurement(self, number: int, one: Json, neighbors: str) -> Known | None:
+    def measurement(self, of: str, one: Json, neighbors: str) -> Known | None:
         """The distance, the noise and the promise of a measurement."""
-        law, moves, of = one["mechanism"], one["moves"] or [], f"{number}. {one['name'] or 'keys'}"[:48]
+        law, moves, stated = one["mechanism"], one["moves"] or [], coordinates(one["promise"])
         far, noise, known = self.distance(one, of), law.get("noise", law), derived(law)
         if neighbors.endswith("replace-one"):  # less would do if units were only added or removed
             right = all(each.get("relation", "replace-one") == "replace-one" for each in (law, *moves))
@@ -491,8 +492,8 @@ class Check(NamedTuple):
             self.error(one, of)
         if known is None:
             self.unknown(f"{of}: promise", one["promise"], f"the noise of {law['law']} depends on the data")
-        for name, value in known.promise.items() if known else ():
-            self.agree(f"{of}: {name}", coordinates(one["promise"]).get(name), value)
+        for name in known.promise | stated if known else ():
+            self.agree(f"{of}: {name}", stated.get(name), known.promise.get(name, 0))
         return known
 
     def promise(self, known: list[Known], figures: Json) -> None:
@@ -502,16 +503,16 @@ class Check(NamedTuple):
         sums["gamma"] = added(one.promise.get("gamma", 0) for one in known)
         for number, stage in enumerate(stages or (), 1):
             for name, most in coordinates(stage["price"]).items():
-                spent = added(getattr(known[place], name) or 0 for place in stage["measurements"])
+                spent = added(getattr(known[place], name, 0) or 0 for place in stage["measurements"])
                 right = bool(spent <= ball(most) * (1 + DIGITS))
                 self.judge(f"stage {number}: {name} within its price", float(spent), most, right)
-                sums[name] = most if number == 1 else sums[name] + most
+                sums[name] = most if number == 1 else sums.get(name, 0) + most
         price, close = coordinates(figures["price"]), {}
         if figures["promise"]["flavor"] == "approximate" and stated["delta"]:
             sums |= {"epsilon": composed(known, price["delta"]), "delta": price["delta"]}
             close = {"epsilon": (SOUND, LOOSE)}
         for name, value in stated.items():
-            self.agree(f"promise: {name}", value, sums[name], *close.get(name, ()))
+            self.agree(f"promise: {name}", value, sums.get(name, 0), *close.get(name, ()))
             self.judge(f"promise: {name} within the price", value, price.get(name, 0), value <= price.get(name, 0))
 
     def headline(self, known: list[Known], figures: Json) -> None:
@@ -543,15 +544,15 @@ class Check(NamedTuple):
         receipt = figures["receipt"]
         if not release:
             self.unknown("record: released numbers", receipt["sha256"], "the page does not carry them")
-            return
-        inside = json.loads(release) | {"sha256": sha256(release.encode()).hexdigest()}
-        for name in ("sha256", "entry", "at", "dataset", "private"):
+        inside = json.loads(release or "{}") | {"sha256": sha256(release.encode()).hexdigest()}
+        for name in ("sha256", "entry", "at", "dataset", "private") if release else ():
             self.judge(f"record: {name}", receipt[name], inside[name], receipt[name] == inside[name])
 
     def certificate(self, figures: Json) -> None:
         """All figures of an answer."""
-        measured, neighbors = figures["plan"]["measurements"], (figures["receipt"] or {}).get("neighbors", "")
-        every = [self.measurement(number, one, neighbors) for number, one in enumerate(measured, 1)]
+        every, who = [], (figures["receipt"] or {}).get("neighbors", "")
+        for number, one in enumerate(figures["plan"]["measurements"], 1):
+            every.append(self.measurement(f"{number}. {one['name'] or 'keys'}"[:48], one, who))
         known = [one for one in every if one is not None]
         if len(known) == len(every):
             self.promise(known, figures)
