@@ -583,7 +583,6 @@ def check(text: str) -> Check:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the table and the verdict."""
     try:
         (path,) = arguments
         rows = check(Path(path).read_text("utf-8")).rows
