@@ -367,7 +367,10 @@ def composed(known: list[Known], delta: Fraction) -> float | None:
         return None
     alive = math.prod((1 - ball(one.delta) for one in known), start=arb(1))
     goal = (ball(delta) - (1 - alive)) / (alive * added(one.slack for one in known).exp())
-    return epsilon_at([part for one in known for part in one.parts or ()], goal) if goal > 0 else math.inf
+    found = epsilon_at([part for one in known for part in one.parts or ()], goal) if goal > 0 else math.inf
+    losses = [one.epsilon for one in known if one.epsilon is not None]  # their sum, if δ is for infinite losses only
+    bounded = len(losses) == len(known) and not added(one.delta for one in known) > ball(delta)
+    return min(found, float(sum(losses))) if bounded else found
 
 
 # Budgets
@@ -412,7 +415,6 @@ class Check(NamedTuple):
             self.judge(figure, stated, float(mine), bool(right))
 
     def ledger(self, ledger: Json) -> None:
-        """The sum of the entries of each account."""
         numbers = [entry["number"] for entry in ledger["entries"]]
         self.judge("entries: in order, none twice", len(numbers), len(set(numbers)), numbers == sorted(set(numbers)))
         for account in ledger["accounts"]:
@@ -421,7 +423,6 @@ class Check(NamedTuple):
             self.budget(account["promise"], paid, account, name)
 
     def charge(self, budget: Json, price: Json, of: str) -> None:
-        """The budget of a certificate before and after its charge."""
         before = coordinates(budget["before"]["spent"])
         paid, stated = (charged(each, budget["promise"]) for each in (price, budget["charge"]))
         for name in stated | paid:
@@ -549,7 +550,6 @@ class Check(NamedTuple):
             self.judge(f"record: {name}", receipt[name], inside[name], receipt[name] == inside[name])
 
     def certificate(self, figures: Json) -> None:
-        """All figures of an answer."""
         every, who = [], (figures["receipt"] or {}).get("neighbors", "")
         for number, one in enumerate(figures["plan"]["measurements"], 1):
             every.append(self.measurement(f"{number}. {one['name'] or 'keys'}"[:48], one, who))
