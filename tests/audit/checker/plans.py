@@ -88,7 +88,7 @@ def aggregate(dice: random.Random, folder: Path) -> Any:
     cost = price(dice)
     budget = opened(dice, folder, cost * 3)
     keys = getattr(cost, "delta", 0) > 0
-    return budget.sql(_query(dice, keys=keys), bias=dice.choice([0.05, "off"])), cost
+    return budget.sql(_query(dice, keys=keys), bias="off" if dice.random() < 0.5 else 0.05), cost
 
 
 def selected(dice: random.Random, folder: Path) -> Any:
@@ -108,7 +108,8 @@ def batch(dice: random.Random, folder: Path) -> Any:
 def histogram(dice: random.Random, folder: Path) -> Any:
     cost = price(dice)
     budget = opened(dice, folder, cost * 2)
-    method = dice.choice([Flat(), Tree(), Tree(branching=2, rooted=True), Buckets()])
+    methods: list[Flat | Tree | Buckets] = [Flat(), Tree(), Tree(branching=2, rooted=True), Buckets()]
+    method = dice.choice(methods)
     match dice.randrange(4):
         case 0 if getattr(cost, "delta", 0) > 0:
             return budget.histogram("town"), cost

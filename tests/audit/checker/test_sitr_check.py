@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from flint import arb
 from typer.testing import CliRunner
 
 import sitr

@@ -476,7 +476,6 @@ class Check(NamedTuple):
         self.agree(f"{of}: 95% error in granules", width, wide * exact(law["granularity"]) if right else None)
 
     def measurement(self, of: str, one: Json, neighbors: str) -> Known | None:
-        """The distance, the noise and the promise of a measurement."""
         law, moves, stated = one["mechanism"], one["moves"] or [], coordinates(one["promise"])
         far, noise, known = self.distance(one, of), law.get("noise", law), derived(law)
         if neighbors.endswith("replace-one"):  # less would do if units were only added or removed
@@ -493,7 +492,8 @@ class Check(NamedTuple):
             self.error(one, of)
         if known is None:
             self.unknown(f"{of}: promise", one["promise"], f"the noise of {law['law']} depends on the data")
-        for name in known.promise | stated if known else ():
+            return None
+        for name in known.promise | stated:
             self.agree(f"{of}: {name}", stated.get(name), known.promise.get(name, 0))
         return known
 
