@@ -75,3 +75,12 @@ def test_every_type_is_shown_kept_and_certified(budget: Budget, tmp_path: Path, 
 def test_truth_values_are_public(budget: Budget) -> None:
     request = budget.sql("SELECT truth, COUNT(*) AS n FROM visits GROUP BY truth")
     assert request.release("zcdp(0.5)").table.column("truth").to_pylist() == [False, True, None]
+
+
+def test_keys_alone_are_explained_at_every_price(budget: Budget) -> None:
+    """The answer has no number: its JSON and its sentences are about the keys."""
+    for price in (sitr.ApproximateDP(0.5, 1e-8), sitr.ApproximateZeroConcentratedDP(0.1, 1e-8)):
+        shown = budget.sql("SELECT word FROM visits GROUP BY word").preview(price)
+        checks = shown.to_dict()["words"]["checks"]
+        assert [line.partition(":")[0] for line in checks] == ["keys", "together"]
+        assert "within the price" in checks[-1]

@@ -29,7 +29,7 @@ else:  # a preview draws nothing
 
 KIND = "batch"
 
-ENVELOPE = ("kind", "price", "promise", "headline", "delta", "budget", "receipt")
+ENVELOPE = ("kind", "price", "promise", "headline", "delta", "budget", "receipt", "plan")
 """What the parts of a batch have in common, and do not repeat."""
 
 

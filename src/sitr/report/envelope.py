@@ -13,6 +13,8 @@ receipt        `dataset`, `neighbors`, `entry`, `at` (ISO 8601), `by`, `version`
                release, and `again`: true for a kept answer, for which nothing was spent; null in a preview
 =============  =========================================================================================================
 
+The JSON of previews and answers also has the `plan`: see `sitr.report.evidence.evidence`.
+
 A question that joins protected tables has a `join`, too: see `sitr.report.joined`.
 
 Every promise is an object with its `notation`, its `flavor` and its parameters. JSON is always in English.

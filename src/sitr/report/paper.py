@@ -13,6 +13,7 @@ from sitr.flavors.random import RandomDP
 from sitr.ledger.receipt import Receipt
 from sitr.plans.plan import Plan
 from sitr.report import envelope
+from sitr.report.evidence import evidence
 from sitr.report.headline import Headline
 from sitr.report.level import Level
 from sitr.report.views import Views, views
@@ -160,7 +161,7 @@ def answered(
         words,
         plan.text,
         facts,
-        lambda: envelope.of_answer(kind, plan, found, receipt) | content(),
+        lambda: envelope.of_answer(kind, plan, found, receipt) | {"plan": evidence.content(plan)} | content(),
         private=receipt.private,
         sections=sections,
         views=lambda: views(found, plan.loss()),
@@ -199,7 +200,7 @@ def previewed(
         words,
         plan.text,
         facts,
-        lambda: envelope.of_preview(kind, plan, found, standing) | content(),
+        lambda: envelope.of_preview(kind, plan, found, standing) | {"plan": evidence.content(plan)} | content(),
         table=table,
         headline=found,
         query=query,

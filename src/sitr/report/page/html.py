@@ -17,6 +17,7 @@ from sitr.namespace import Later
 from sitr.report.chart.budget import budget_bar
 from sitr.report.chart.svg import BLUE
 from sitr.report.chart.trade_off import chart as trade_off
+from sitr.report.evidence.figures import checker, figures
 from sitr.report.figures import displayed
 from sitr.report.level import Level
 from sitr.report.paper import Column, Paper, Role, Section, Table
@@ -76,8 +77,8 @@ def _written(template: str, **values: Any) -> str:
 def page(paper: Paper, publication: Publication = NOBODY, *, release: str = "") -> str:
     """The certificate as one page that needs no network and no other file.
 
-    Readers do not see its last element, `sitr-release`, which names the entry and the hash for `sitr verify` and holds
-    the `release` itself, as it is kept beside the ledger.
+    Readers do not see its last elements. `sitr-release` names the entry and the hash for `sitr verify` and holds the
+    `release` itself, as it is kept beside the ledger. `sitr-figures` holds all other figures, for `sitr_check.py`.
     """
     query, receipt = _answered(paper)
     sections = [*_sections(paper, query, receipt)]
@@ -90,6 +91,8 @@ def page(paper: Paper, publication: Publication = NOBODY, *, release: str = "") 
         groups=[(level, found) for level, found in groups if found],
         first=Level.RESULT,
         release=release,
+        figures=figures(paper.to_dict()),
+        checker=checker(),
         **_head(paper, publication, query, receipt),
     )
 

@@ -419,6 +419,8 @@ def _threshold(threshold: KeyThreshold, far: Distance | None) -> str:
 
 def _together(plan: AggregatePlan, promise: Kept) -> str:
     """The sum of the shares, then the conversion if there is one, then the price."""
+    if not plan.noisy:  # nothing but keys
+        return listed([kept(promise), f"ضمن الثمن {kept(plan.price)}"])
     match without_keys(plan):
         case ZeroConcentratedDP(rho):
             steps = [ltr(f"ρ ≤ {at_most(rho, digits=6)}")]

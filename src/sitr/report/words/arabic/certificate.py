@@ -201,6 +201,13 @@ class CertificateWords:
             "ولم يُقيد في هذا السجل."
         )
 
+    def checked(self) -> str:
+        """What the program beside this sentence does."""
+        return (
+            "تحقق من هذه الصفحة بنفسك: برنامج قصير لا يحتاج إلى شيء من «ستر» يعيد اشتقاق أرقامها عن الخصوصية. "
+            "فُكّ ضغطه وشغّله بلغة بايثون على هذا الملف:"
+        )
+
     # The budget over time
 
     def how_often(self, receipt: Receipt, /) -> str:

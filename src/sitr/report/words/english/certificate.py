@@ -206,6 +206,13 @@ class CertificateWords:
             "releases from the same data that are not in this ledger."
         )
 
+    def checked(self) -> str:
+        """What the program beside this sentence does."""
+        return (
+            "Check this page yourself: a short program, which needs nothing of Sitr, derives its figures about privacy "
+            "again. Unpack it and run it with Python on this file:"
+        )
+
     # The budget over time
 
     def how_often(self, receipt: Receipt, /) -> str:

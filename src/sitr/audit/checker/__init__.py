@@ -1,0 +1,1 @@
+"""The independent checker, one file that imports nothing of Sitr: `sitr_check.py`."""

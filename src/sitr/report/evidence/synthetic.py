@@ -1,0 +1,25 @@
+"""What one unit may add to the tables behind synthetic rows, and to the figures about their quality."""
+
+from __future__ import annotations
+
+import math
+
+from sitr.dataset.cells import Granular
+from sitr.questions.synthetic.plan import SynthesisPlan
+from sitr.questions.synthetic.sheet import Sheet
+from sitr.report.evidence.adds import Adds, Moves
+
+FIGURES = "distances"
+"""The measurement of sums of differences: of each column, of each pair, and of the ranges of each ordered column."""
+
+
+def moves(plan: SynthesisPlan) -> list[Moves]:
+    """For each measurement, in their order; those about quality come last."""
+    return [_moves(each.name, plan.sheet) for each in plan.measurements]
+
+
+def _moves(name: str, sheet: Sheet) -> Moves:
+    if name != FIGURES:
+        return (Adds(sheet.relation, each=sheet.most_rows),)
+    columns, ordered = len(sheet.axes), sum(isinstance(axis, Granular) for axis in sheet.axes)
+    return (Adds(sheet.relation, each=sheet.most_rows, sums=columns + math.comb(columns, 2) + ordered),)

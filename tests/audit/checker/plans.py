@@ -1,0 +1,177 @@
+"""Random plans of every kind, as the JSON that previews and answers show."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+import sitr
+from sitr.flavors.arrows import Kept
+from sitr.flavors.pure import PureDP
+from sitr.mechanisms.smooth import SmoothNoise
+from sitr.questions import Buckets, Flat, Sparse, Tree
+from sitr.sensitivity import median, smooth
+from sitr.session.budget import Budget
+
+WARDS = ["a", "b", "c", "d", "e"]
+ROWS = pa.table(
+    {
+        "ward": [WARDS[row % 5] for row in range(60)],
+        "town": [f"t{row % 7}" for row in range(60)],
+        "cost": [float(row % 50) for row in range(60)],
+        "days": [row % 9 - 4 for row in range(60)],
+        "patient": [row % 30 for row in range(60)],
+    }
+)
+OTHER = pa.table({"patient": [row % 30 for row in range(40)], "dose": [row % 8 for row in range(40)]})
+
+COLUMNS = (
+    *("COUNT(*)", "COUNT(cost)", "COUNT(DISTINCT patient)", "COUNT(DISTINCT days)", "SUM(cost)", "SUM(days)"),
+    *("AVG(cost)", "VAR(days)", "COUNT_IF(days > 2)", "SUM(cost) FILTER (WHERE days > 0)", "HISTOGRAM(days, 0, 2)"),
+    *("SUM_PER_PERSON(cost, 0, 80)", "COVAR_SAMP(cost, days)", "MEDIAN(cost)", "QUANTILE(days, 0.2)", "MAX(cost)"),
+)
+
+
+def opened(dice: random.Random, folder: Path, promise: Kept, *, rows: bool = False) -> Budget:
+    """A budget for a description with random caps, bounds and neighbours."""
+    row, replace = rows or dice.random() < 0.2, rows or dice.random() < 0.4
+    caps: dict[str, Any] = {"max_groups": dice.choice([1, 2, 3, 7]), "max_rows_per_group": dice.choice([1, 2, 5])}
+    if dice.random() < 0.3:
+        caps["max_rows"] = dice.randint(1, 12)
+    data = sitr.protect(
+        ROWS,
+        unit=sitr.Row() if row else "patient",
+        relation=sitr.Relation.REPLACE_ONE if replace else sitr.Relation.ADD_REMOVE,
+        bounds={"cost": (dice.choice([0, 1, -20]), dice.choice([30, 100])), "days": (-4, dice.randint(0, 9))},
+        granularity={"cost": dice.choice([1, 0.25])},
+        keys={"ward": WARDS},
+        name="visits",
+        **({} if row else caps),
+    )
+    return data.budget(promise, ledger=folder / f"{dice.getrandbits(60)}.db")
+
+
+def amount(dice: random.Random, low: float = 0.02, high: float = 4.0) -> float:
+    """A number with three digits, small and large ones equally often."""
+    return float(f"{low * (high / low) ** dice.random():.3g}")
+
+
+def price(dice: random.Random, flavors: str = "pazq") -> Kept:
+    """A price: pure, approximate, zero-concentrated, or that with a δ."""
+    delta = dice.choice([1e-5, 1e-6, 3e-9])
+    match dice.choice(flavors):
+        case "p":
+            return PureDP(amount(dice))
+        case "a":
+            return sitr.ApproximateDP(amount(dice, 0.1), delta)
+        case "z":
+            return sitr.ZeroConcentratedDP(amount(dice, 0.005, 2.0))
+    return sitr.ApproximateZeroConcentratedDP(amount(dice, 0.005, 2.0), delta)
+
+
+def _aggregates(dice: random.Random, most: int = 3) -> str:
+    picked = dice.sample(COLUMNS, dice.randint(1, most))
+    return ", ".join(f"{column} AS c{place}" for place, column in enumerate(picked))
+
+
+def _query(dice: random.Random, *, keys: bool = True) -> str:
+    key = dice.choice(["", "", "ward", "ward", "town"]) if keys else dice.choice(["", "ward"])
+    shown = _aggregates(dice)
+    return f"SELECT {key}, {shown} FROM visits GROUP BY {key}" if key else f"SELECT {shown} FROM visits"
+
+
+def aggregate(dice: random.Random, folder: Path) -> Any:
+    cost = price(dice)
+    budget = opened(dice, folder, cost * 3)
+    keys = getattr(cost, "delta", 0) > 0
+    return budget.sql(_query(dice, keys=keys), bias="off" if dice.random() < 0.5 else 0.05), cost
+
+
+def selected(dice: random.Random, folder: Path) -> Any:
+    """Keys that are not public."""
+    cost = price(dice, "aq")
+    shown = dice.choice(["town", f"town, {_aggregates(dice, 2)}"])
+    return opened(dice, folder, cost * 2).sql(f"SELECT {shown} FROM visits GROUP BY town"), cost
+
+
+def batch(dice: random.Random, folder: Path) -> Any:
+    cost = price(dice, "paz")
+    budget = opened(dice, folder, cost * 2)
+    asked = {f"q{place}": budget.sql(_query(dice, keys=False)) for place in range(dice.randint(2, 4))}
+    return budget.batch(asked), cost
+
+
+def histogram(dice: random.Random, folder: Path) -> Any:
+    cost = price(dice)
+    budget = opened(dice, folder, cost * 2)
+    methods: list[Flat | Tree | Buckets] = [Flat(), Tree(), Tree(branching=2, rooted=True), Buckets()]
+    method = dice.choice(methods)
+    match dice.randrange(4):
+        case 0 if getattr(cost, "delta", 0) > 0:
+            return budget.histogram("town"), cost
+        case 1:
+            return budget.histogram("ward", "days", bins={"days": 4}), cost
+        case 2:
+            return budget.histogram("cost", bins=(4, 8, 16)), cost
+    return budget.histogram("cost", bins=dice.choice([1, 5, 8, 40]), method=method), cost
+
+
+def sparse(dice: random.Random, folder: Path) -> Any:
+    cost = sitr.RandomDP(PureDP(amount(dice)), dice.choice([0.02, 0.3, 0.5]))
+    return opened(dice, folder, cost, rows=True).histogram("cost", bins=dice.choice([5, 40]), method=Sparse()), cost
+
+
+def synthetic(dice: random.Random, folder: Path) -> Any:
+    cost = price(dice, "paz")
+    columns = dice.sample(["ward", "cost", "days"], dice.randint(1, 3))
+    return opened(dice, folder, cost * 3).synthesize(columns=columns, bins=4), cost
+
+
+def judged(dice: random.Random, folder: Path) -> Any:
+    """Synthetic rows with figures about their quality."""
+    request, cost = synthetic(dice, folder)
+    return request, cost, {"quality": cost}
+
+
+def joined(dice: random.Random, folder: Path) -> Any:
+    """Two protected tables."""
+    cost = price(dice, "paz")
+    said: dict[str, Any] = {"unit": "patient", "max_groups": 2, "max_rows_per_group": dice.choice([1, 3])}
+    first = sitr.protect(ROWS, name="visits", keys={"ward": WARDS}, bounds={"cost": (0, 50)}, **said)
+    second = sitr.protect(OTHER, name="doses", bounds={"dose": (0, 8)}, **said)
+    budgets = [data.budget(cost * 2, ledger=folder / f"{dice.getrandbits(60)}.db") for data in (first, second)]
+    text = "SELECT ward, COUNT(*) AS n, SUM(dose) AS d FROM visits JOIN doses ON visits.patient = doses.patient "
+    return budgets[0].beside(budgets[1]).sql(text + "GROUP BY ward"), cost
+
+
+def suggested(dice: random.Random, folder: Path) -> Any:
+    cost = price(dice, "paz")
+    return opened(dice, folder, cost * 2).suggest("SELECT ward, SUM(cost) AS c FROM visits GROUP BY ward"), cost
+
+
+def auto(dice: random.Random, folder: Path) -> Any:
+    cost = price(dice, "pz")
+    while True:
+        budget = opened(dice, folder, cost * 2)
+        if isinstance(budget.table.unit, sitr.Row) or budget.table.max_rows is not None:
+            continue
+        return budget.sql(_query(dice, keys=False), caps="auto"), cost
+
+
+def statistic(dice: random.Random, folder: Path) -> Any:
+    cost = PureDP(amount(dice))
+    middle = SmoothNoise.fitting(cost, sensitivity=smooth(median, bounds=(0, 100)))
+    return opened(dice, folder, cost * 2, rows=True).statistic(middle, column="cost"), cost
+
+
+Make = Callable[[random.Random, Path], Any]
+
+KINDS: dict[str, Make] = {
+    make.__name__: make
+    for make in (aggregate, selected, batch, histogram, sparse, synthetic, judged, suggested, auto, joined, statistic)
+}
+"""How to ask a random question of each kind, and the price."""

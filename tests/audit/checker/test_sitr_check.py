@@ -1,0 +1,366 @@
+"""The checker agrees with Sitr on plans of every kind, and finds every figure that was changed."""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import json
+import random
+import re
+import subprocess
+import sys
+from base64 import b64decode
+from collections.abc import Iterator
+from fractions import Fraction
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flint import arb
+from typer.testing import CliRunner
+
+import sitr
+from sitr.audit.checker import sitr_check
+from sitr.audit.checker.sitr_check import (
+    Known,
+    Part,
+    arb,
+    check,
+    composed,
+    corners,
+    derived,
+    distance,
+    epsilon_at,
+    least_mu,
+)
+from sitr.cli.main import app
+from sitr.errors import SitrError
+from sitr.loss.discrete_mu import discrete_mu
+from sitr.neighbors.relation import Relation
+from sitr.questions.question import Question
+from sitr.sensitivity.in_total import in_total
+from tests.audit.checker.plans import KINDS
+from tests.laws import walk
+
+SOURCE = Path(sitr_check.__file__)
+
+MANY, FEW = 1_000, 22
+"""How many random plans are checked in all, and how many of them every time."""
+
+pytestmark = pytest.mark.filterwarnings("ignore::sitr.errors.NotPrivate")
+
+
+def wrong(text: str) -> list[tuple[str, ...]]:
+    return [row for row in check(text).rows if row[3] == "DIFFERS"]
+
+
+def asked(kind: str, seed: int, folder: Path) -> Any:
+    request, price, *more = KINDS[kind](random.Random(f"{kind} {seed}"), folder)
+    return request, price, (more[0] if more else {})
+
+
+# What it is
+
+
+def test_it_is_one_short_file_that_needs_nothing_of_sitr() -> None:
+    source = SOURCE.read_text()
+    assert len(source.splitlines()) <= 600
+    tree = ast.walk(ast.parse(source))
+    modules = {name.name for node in tree if isinstance(node, ast.Import) for name in node.names}
+    tree = ast.walk(ast.parse(source))
+    modules |= {str(node.module) for node in tree if isinstance(node, ast.ImportFrom)}
+    assert {name.partition(".")[0] for name in modules} - sys.stdlib_module_names == {"flint"}
+
+
+def test_no_kind_of_question_is_missing(tmp_path: Path) -> None:
+    kinds = {type(asked(kind, 0, tmp_path)[0].question) for kind in KINDS}
+    assert kinds | {each for each in walk.like(Question) if each.__name__ == "QualityQuestion"} == walk.like(Question)
+
+
+# It agrees with Sitr
+
+
+def agreed(kind: str, seed: int, folder: Path) -> bool:
+    """Whether there is such a plan: some prices buy nothing."""
+    request, price, more = asked(kind, seed, folder)
+    try:
+        content = request.preview(price, **more).to_dict()
+    except SitrError:
+        return False
+    found = check(json.dumps(content))
+    assert not [row for row in found.rows if row[3] == "DIFFERS"], (kind, seed, price)
+    derivable = not any(row[3].startswith("not derivable") for row in found.rows)
+    assert derivable == (kind != "statistic")
+    return True
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_agrees_on_a_few_random_plans_of_every_kind(kind: str, tmp_path: Path) -> None:
+    assert sum(agreed(kind, seed, tmp_path) for seed in range(FEW // len(KINDS))) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_agrees_on_a_thousand_random_plans(kind: str, tmp_path: Path) -> None:
+    """Run it with `pytest tests/audit/checker -m ''`; it takes a quarter of an hour."""
+    seeds = range(100, 100 + -(-MANY // len(KINDS)))
+    assert sum(agreed(kind, seed, tmp_path) for seed in seeds) > 0.9 * len(seeds)
+
+
+# It finds what was changed
+
+
+class Pages(dict[str, str]):
+    """A certificate of every kind, written when it is needed."""
+
+    def __init__(self, factory: pytest.TempPathFactory) -> None:
+        self.factory = factory
+
+    def __missing__(self, kind: str) -> str:
+        folder = self.factory.mktemp(kind)
+        request, price, more = asked(kind, 3, folder)
+        self[kind] = request.release(price, **more).certificate(folder / "page.html").read_text()
+        return self[kind]
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
+    return Pages(tmp_path_factory)
+
+
+def element(page: str, name: str) -> str:
+    found = re.search(rf'<template class="{name}"[^>]*>(.*?)</template>', page, re.DOTALL)
+    assert found is not None
+    return unescape(found[1])
+
+
+def with_element(page: str, name: str, text: str) -> str:
+    """The page with another text in an element."""
+    found = re.search(rf'<template class="{name}"[^>]*>(.*?)</template>', page, re.DOTALL)
+    assert found is not None
+    assert unescape(found[1]) != text
+    return page[: found.start(1)] + escape(text) + page[found.end(1) :]
+
+
+@pytest.fixture
+def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums of losses are computed once for the same parts: most changes do not concern them."""
+    known: dict[str, float] = {}
+
+    def once(parts: list[Part], goal: Any) -> float:
+        key = repr((parts, goal))
+        if key not in known:
+            known[key] = epsilon_at(parts, goal)
+        return known[key]
+
+    monkeypatch.setattr(sitr_check, "epsilon_at", once)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_agrees_with_certificates(kind: str, pages: Pages) -> None:
+    rows = check(pages[kind]).rows
+    assert not [row for row in rows if row[3] == "DIFFERS"]
+    assert sum(row[3] == "agrees" for row in rows) >= 12
+
+
+INPUTS = re.compile(
+    r"moves|stages (\d+) measurements|(least|each|groups|keys|cells|people|offset|total|single|rate|level)$"
+    r"|parts |beside \d+ entry|receipt (version|by|again|neighbors)|question|kind|batch|most_rows|flavor|notation"
+    r"|name$|words|basis|exact$"
+)
+"""Texts, numbers that are given and from which others are derived, other entries, and how a γ came about."""
+
+
+def numbers(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The places of all numbers, and of texts that are fractions."""
+    if isinstance(value, dict | list):
+        for name, inside in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from numbers(inside, (*path, name))
+    written = isinstance(value, str) and re.fullmatch(r"\d+(/\d+)?", value) and path[-1] != "name"
+    if written or (isinstance(value, int | float) and not isinstance(value, bool)):
+        yield path
+
+
+def changed(figures: Any, path: tuple[Any, ...], factor: Fraction) -> str:
+    """The same figures with another number at this place."""
+    copy = json.loads(json.dumps(figures))
+    inside = copy
+    for name in path[:-1]:
+        inside = inside[name]
+    old = inside[path[-1]]
+    if isinstance(old, str):
+        inside[path[-1]] = str(Fraction(old) * factor)
+    elif isinstance(old, int):
+        inside[path[-1]] = old + (1 if factor > 1 else -1)
+    else:
+        inside[path[-1]] = float(factor) * old if old else 1e-3
+    return json.dumps(copy)
+
+
+@pytest.mark.parametrize(
+    "factor",
+    [pytest.param(Fraction(103, 100), id="more", marks=pytest.mark.slow), pytest.param(Fraction(99, 100), id="less")],
+)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "statistic"])
+@pytest.mark.usefixtures("remembered")
+def test_it_finds_every_derivable_figure_that_was_changed(kind: str, factor: Fraction, pages: Pages) -> None:
+    page = pages[kind]
+    text = element(page, "sitr-figures")
+    figures = json.loads(text)
+    places = [path for path in numbers(figures) if not INPUTS.search(" ".join(map(str, path)))]
+    places = [path for path in places if path[-1] != "granularity" or figures["plan"]["measurements"][path[2]]["error"]]
+    assert len(places) >= 15
+    altered = {path: with_element(page, "sitr-figures", changed(figures, path, factor)) for path in places}
+    assert not [path for path, changed_page in altered.items() if not wrong(changed_page)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_finds_changed_released_values_by_their_hash(kind: str, pages: Pages) -> None:
+    page, release = pages[kind], element(pages[kind], "sitr-release")
+    places = [found.start() for found in re.finditer(r"\d", release)]
+    for place in places[:: len(places) // 5]:
+        altered = release[:place] + str((int(release[place]) + 1) % 10) + release[place + 1 :]
+        assert wrong(with_element(page, "sitr-release", altered))
+
+
+def test_less_noise_than_promised_is_found(pages: Pages) -> None:
+    """Even if each promise is written as the noise says: the sum is above the price then."""
+    figures = json.loads(element(pages["joined"], "sitr-figures"))
+    for one in figures["plan"]["measurements"]:
+        law = one["mechanism"]
+        name = "scale" if "scale" in law else "sigma"
+        law[name] = str(Fraction(law[name]) * Fraction(9, 10))
+        known = derived(law)
+        assert known is not None
+        one["promise"] |= {key: float(value) for key, value in known.promise.items()}
+        one["error"] = None
+    assert {row[0].partition(":")[0] for row in wrong(json.dumps(figures))} >= {"promise"}
+
+
+def test_noise_for_other_neighbours_is_found(pages: Pages) -> None:
+    figures = json.loads(element(pages["suggested"], "sitr-figures"))
+    figures["receipt"]["neighbors"] = "person (patient), replace-one"
+    for one in figures["plan"]["measurements"]:
+        for block in one["moves"]:
+            block["relation"] = "add-remove"
+    assert any("relation" in row[0] for row in wrong(json.dumps(figures)))
+
+
+# Ledgers
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Any:
+    """A ledger with two budgets, as `sitr ledger show --json` shows it."""
+    for seed in range(2):
+        request, price, _ = asked("suggested", seed, tmp_path)
+        request.release(price)
+    (path, *_) = sorted(tmp_path.glob("*.db"))
+    said = CliRunner().invoke(app, ["ledger", "show", str(path), "--json"])
+    return json.loads(said.stdout)
+
+
+def test_it_adds_up_the_entries_of_a_ledger(ledger: Any) -> None:
+    assert not wrong(json.dumps(ledger))
+    for path in numbers(ledger):
+        assert path[-1] == "number" or wrong(changed(ledger, path, Fraction(101, 100))), path
+    ledger["entries"].append(ledger["entries"][0])
+    assert len(wrong(json.dumps(ledger))) >= 3
+
+
+# The parts of it, against what Sitr computes in other ways
+
+
+def test_distances() -> None:
+    dice = random.Random(1)
+    for _ in range(2_000):
+        low, each, groups = dice.randint(-3, 2), dice.randint(1, 4), dice.randint(1, 5)
+        high, rows = low + dice.randint(0, 4), dice.choice([None, dice.randint(1, 12)])
+        cells, relation = dice.choice([None, dice.randint(1, 9)]), dice.choice([*Relation])
+        reached = groups if cells is None else min(groups, cells)
+        block = {"low": low, "high": high, "rows_per_group": each, "groups": groups, "rows": rows, "cells": cells}
+        total = each * reached if rows is None else rows
+        want = in_total(low=low, high=high, each=each, total=total, groups=groups, cells=cells, relation=relation)
+        got = distance(block | {"relation": relation.value, "times": 1})
+        assert got == {"l1": want.l1, "l2_squared": want.l2_squared, "largest": want.largest}, (block, relation)
+
+
+def test_distances_by_trying_everything() -> None:
+    """All ways in which two people can put at most 3 rows, 2 in a group, into 2 of 3 cells."""
+    block = {"rows_per_group": 2, "groups": 2, "rows": 3, "cells": 3, "relation": "replace-one"}
+    ways = [
+        (a, b, c) for a in range(3) for b in range(3) for c in range(3) if a + b + c <= 3 and (a, b, c).count(0) > 0
+    ]
+    most = max(sum(max(x, y) ** 2 for x, y in zip(one, other, strict=True)) for one in ways for other in ways)
+    assert max(sum(max(a, b) ** 2 * n for a, b, n in way) for way in corners(block)) == most
+
+
+@pytest.mark.parametrize("sigma", [0.3, 1.0, 2.5, 9.0, 31.0])
+def test_the_least_mu_of_the_discrete_gaussian(sigma: float) -> None:
+    found, known = float(least_mu(Fraction(sigma))), discrete_mu(sigma)
+    assert known.lower * (1 - 1e-9) <= found <= known.upper * (1 + 1e-4)
+
+
+def test_losses_add_up() -> None:
+    """The optimum of [KOV15] for (0.1, 10⁻⁸) a hundred times, at δ = 10⁻⁵; Gaussians; and a sum of different laws."""
+    pair = Known("approximate", {}, delta=1 - (1 - arb("1e-8")) ** 100, parts=(Part("pair", (Fraction(1, 10),), 100),))
+    assert composed([pair], Fraction(1, 10**5)) == pytest.approx(4.329637, rel=1e-4)
+    gauss = [Part("gauss", (Fraction(1, 4),)), Part("gauss", (Fraction(3, 4),))]
+    assert epsilon_at(gauss, arb("1e-6")) == pytest.approx(4.8864, rel=1e-4)
+    both = epsilon_at([gauss[0], Part("laplace", (Fraction(2), 1))], arb("1e-6"))
+    loss = sitr.loss.gaussian(sigma=2) + sitr.Laplace(scale=2).loss()
+    interval = loss.epsilon(delta=1e-6)
+    assert interval.lower <= both <= interval.upper * (1 + 1e-4)
+
+
+def test_a_twin_that_adds_no_loss_would_be_found() -> None:
+    """The bound grows with every part, so leaving one out is seen."""
+    law = {"law": "discrete Laplace", "scale": "10", "sensitivity": "1", "granularity": "1"}
+    known = derived(law)
+    assert known is not None
+    one, two = (composed([known] * times, Fraction(1, 10**6)) for times in (1, 2))
+    assert one is not None
+    assert two is not None
+    assert 1.9 * one < two < 2.01 * one
+
+
+# How it is run
+
+
+@pytest.fixture
+def page(pages: Pages, tmp_path: Path) -> Path:
+    path = tmp_path / "page.html"
+    path.write_text(pages["suggested"])
+    return path
+
+
+def ran(program: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-I", str(program), *map(str, arguments)]
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+
+
+def test_the_program_on_a_page_checks_that_page(page: Path, tmp_path: Path) -> None:
+    link = re.search(r'download="sitr_check.py.gz" href="data:application/gzip;base64,([^"]+)"', page.read_text())
+    assert link is not None
+    program = tmp_path / "sitr_check.py"
+    program.write_bytes(gzip.decompress(b64decode(link[1])))
+    assert program.read_text() == SOURCE.read_text()
+    found = ran(program, page)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert re.search(r"^\d+ figures agree, 0 differ, 0 are not derivable\.$", found.stdout, re.MULTILINE)
+
+
+def test_exit_codes(page: Path, tmp_path: Path) -> None:
+    text = element(page.read_text(), "sitr-figures")
+    figures = json.loads(text)
+    figures["headline"]["epsilon"] *= 0.9
+    page.write_text(with_element(page.read_text(), "sitr-figures", json.dumps(figures)))
+    found = ran(SOURCE, page)
+    assert found.returncode == 1
+    assert "DIFFERS" in found.stdout
+    (tmp_path / "other.html").write_text("<html></html>")
+    for arguments in ([tmp_path / "other.html"], [tmp_path / "missing.html"], []):
+        found = ran(SOURCE, *arguments)
+        assert (found.returncode, found.stdout) == (2, "")
+        assert "Cannot check this" in found.stderr
