@@ -13,6 +13,7 @@ from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentrat
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.notation import write
 from sitr.flavors.promise import Promise
+from sitr.flavors.pure import PureDP
 from sitr.mechanisms.additive import NoisePrice
 from sitr.mechanisms.candidates import least_noise
 from sitr.mechanisms.gaussian_threshold import GaussianThreshold
@@ -37,6 +38,13 @@ from sitr.sensitivity.bounded import bounded
 
 END = 1 - Fraction(5, 100) / 3
 """The confidence of each end of a quantile's interval: an interval with a number and two ends is shown for 95%."""
+
+
+FEW = 10
+"""A minimum or a maximum may be this many ranks inside the values.
+
+From the exact laws on 50 tables of many shapes: beyond about 10 ranks, choices that lean inward have smaller mean errors.
+"""
 
 
 def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
@@ -165,23 +173,40 @@ def _choice(query: BoundedQuery, term: Rank, part: NoisePrice) -> GroupedQuantil
     """The choice of a quantile in each group. A Gaussian share says only how large its rate is, and proves nothing.
 
     The offset of an end covers its error, when this column is shown with a confidence of 95%, and one rank more: so the
-    interval holds every usual definition of a quantile, which lie between neighbouring values.
+    interval holds every usual definition of a quantile, which lie between neighbouring values. A minimum or a maximum
+    is such an end where that is at most `FEW` ranks inside the values. Where it would be more, it leans inward instead:
+    `sitr.mechanisms.inward`.
     """
-    quantised = term.quantised
+    toward = term.end or (1 if term.level == 0 else -1 if term.level == 1 else 0)
+    found = _fitted(query, term, part, offset=toward)
+    found = replace(found, offset=toward * (math.ceil(found.error(confidence=END)) + BESIDE))
+    if term.extreme and term.shown and abs(found.offset) > FEW:
+        return _fitted(query, term, part, inward=True)
+    return found
+
+
+def _fitted(
+    query: BoundedQuery, term: Rank, part: NoisePrice, *, offset: int = 0, inward: bool = False
+) -> GroupedQuantile:
+    """The choice with the largest rate for this share of the price.
+
+    Choices permute and flip where their promise is pure; elsewhere the exponential mechanism is better.
+    """
     one = GroupedQuantile(
         rate=1,
         level=term.level,
-        low=quantised.lower,
-        high=quantised.upper,
+        low=term.quantised.lower,
+        high=term.quantised.upper,
         each=query.max_rows_per_group,
         groups=query.max_groups,
         cells=query.cells,
         relation=query.changes,
-        offset=term.end,
+        offset=offset,
         total=query.max_rows,
+        inward=inward,
+        flip=isinstance(part, PureDP) and not inward,
     )
-    fitted = one.fitted(part.to_zero_concentrated() if isinstance(part, GaussianDP) else part)
-    return replace(fitted, offset=term.end * (math.ceil(fitted.error(confidence=END)) + BESIDE))
+    return one.fitted(part.to_zero_concentrated() if isinstance(part, GaussianDP) else part)
 
 
 def _with_threshold(query: BoundedQuery, price: ApproximateDP) -> list[AggregatePlan]:

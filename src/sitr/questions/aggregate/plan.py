@@ -205,12 +205,20 @@ class Shown:
 
 
 def _chosen(term: Rank, choice: GroupedQuantile | None, number: int, confidence: Number) -> Estimate:
-    """A quantile, which lies between the bounds; an end of its interval bounds it, if that holds so often."""
+    """A quantile, which lies between the bounds; an end of its interval bounds it, if that holds so often.
+
+    An extreme that leans inward lies between its bound and the number beyond which such a choice would be rare.
+    """
     assert choice is not None
     unit, (low, high) = term.granularity, term.quantised.ends
-    holds = term.end != 0 and choice.error(confidence=confidence) <= abs(choice.offset) - BESIDE
     value = number * unit
-    return Estimate(value, value if holds and term.end < 0 else low, value if holds and term.end > 0 else high)
+    if choice.inward:
+        farthest = choice.beyond(number, confidence=confidence) * unit
+        return Estimate(value, farthest if term.level else low, high if term.level else farthest)
+    holds = choice.offset != 0 and choice.error(confidence=confidence) <= abs(choice.offset) - BESIDE
+    return Estimate(
+        value, value if holds and choice.offset < 0 else low, value if holds and choice.offset > 0 else high
+    )
 
 
 @dataclass(frozen=True, slots=True)
