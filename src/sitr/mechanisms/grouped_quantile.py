@@ -56,15 +56,17 @@ else:
 class GroupedQuantile:
     """For each group an integer x between public bounds, with probability ∝ e^{−rate·cost(x)}.
 
-    With t = αn + offset, cost(x) = max(#{v < x} − t, t − #{v ≤ x}, 0) is the number of ranks by which x is off, as for
-    `Quantiles`. With an offset above 0, `high` never costs anything for being too low; with one below 0, `low` never
-    costs anything for being too high. So some x always costs 0, and
+    With t = αn + offset, cost(x) = max(#{v < x} − t, t − #{v ≤ x}) is the number of ranks by which x is off, as for
+    `Quantiles`; below 0 it says how far inside the values equal to x the target is. With an offset above 0, `high`
+    never costs more than 0 for being too low; with one below 0, `low` never costs more than 0 for being too high. So
+    some x always costs 0 or less, and
 
         offset > 0, cost(x) ≤ offset  ⟹  x = high or #{v ≤ x} ≥ αn:  x is at or above a quantile,
         offset < 0, cost(x) ≤ −offset ⟹  x = low  or #{v < x} ≤ αn:  x is at or below one.
 
     **How far one unit moves the costs of one group.** A value that is added moves #{v < x} − t, and #{v ≤ x} − t too,
-    by −α or 1 − α. So `each` values move costs by at most Δ = each·max(α, 1 − α), up or down, and the logarithms of two
+    by −α or 1 − α; so the larger of the two, or the less of one of them and 0, moves no farther. So `each` values move
+    costs by at most Δ = each·max(α, 1 − α), up or down, and the logarithms of two
     probabilities differ by numbers in an interval of length η = 2·rate·Δ. A unit that is replaced moves each of
     the two by at most each·α + each·(1 − α): Δ = each, even if it has fewer values than before. At level 0 without an
     offset above 0, the cost is #{v < x}, plus a constant unless x = low. Let a unit that is added or replaced move
@@ -234,10 +236,11 @@ class GroupedQuantile:
         # In units of 1/denominator of the level, costs are integers.
         too_high, too_low = unit * below - target, target - unit * up_to
         if self.offset > 0:
-            too_low[-1] = 0
+            too_low[-1] = min(too_low[-1], 0)
         if self.offset < 0:
-            too_high[0] = 0
-        costs = np.maximum(np.maximum(too_high, too_low), 0)
+            too_high[0] = min(too_high[0], 0)
+        costs = np.maximum(too_high, too_low)
+        costs = costs - costs.min()  # only differences matter
         rate = exact(self.rate) / unit
         if self.flip:
             chosen = best_run(size, costs, rate, coins)

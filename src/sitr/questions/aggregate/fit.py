@@ -19,6 +19,7 @@ from sitr.mechanisms.candidates import least_noise
 from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
+from sitr.mechanisms.threshold import Threshold
 from sitr.numbers import downward, exact
 from sitr.plans.noise import FAINT, Way, affordable, gaussian_ways, largest_fitting, pure_ways, ways
 from sitr.plans.plan import Measurement
@@ -28,7 +29,7 @@ from sitr.questions.aggregate.keys import KeyThreshold
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.plan import BESIDE, BEYOND, KEYS, AggregatePlan, NoisyTerm
 from sitr.questions.aggregate.quantity import Bar, Quantity, Rank
-from sitr.questions.aggregate.selection import selection
+from sitr.questions.aggregate.selection import counted_term, selection
 from sitr.questions.aggregate.shares import Shares, main_terms, shares
 from sitr.questions.aggregate.split import Targets
 from sitr.questions.aggregate.stability import people, stability
@@ -96,7 +97,14 @@ def _wide(noisy: NoisyTerm) -> bool:
     return noisy.choice is None and noisy.noise.size * noisy.granularity > sys.float_info.max / 1000
 
 
-def _plan(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) -> AggregatePlan:
+def _plan(
+    query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None, *, counted: Term | None = None
+) -> AggregatePlan:
+    if counted is not None:
+        own = shares(query, way.bought)
+        rest = 1 - own.pop((counted,))
+        parts = {terms: share / rest for terms, share in own.items()}
+        return measured(query, way, parts, threshold, counted=counted)
     if isinstance(query.split, Targets):
         many = len(main_terms(query))
         return targeted(
@@ -108,12 +116,20 @@ def _plan(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) 
     return measured(query, way, shares(query, way.bought), threshold)
 
 
-def measured(query: BoundedQuery, way: Way, parts: Shares, threshold: KeyThreshold | None = None) -> AggregatePlan:
+def measured(
+    query: BoundedQuery,
+    way: Way,
+    parts: Shares,
+    threshold: KeyThreshold | None = None,
+    *,
+    counted: Term | None = None,
+) -> AggregatePlan:
     """The plan that gives each measurement its share of what is bought.
 
-    What is left out is measured in each group, or over all groups if that says more.
+    What is left out is measured in each group, or over all groups if that says more. What is `counted` is shown by the
+    threshold.
     """
-    families, watch = query.measured, query.watch
+    families, watch = [terms for terms in query.measured if terms[0] != counted], query.watch
     found = [_measurement(query, terms, way.bought.share(parts[terms])) for terms in families]
     keys = () if threshold is None else (Measurement(KEYS, threshold, people(query)),)
     beyond: tuple[Measurement, ...] = ()
@@ -127,10 +143,12 @@ def measured(query: BoundedQuery, way: Way, parts: Shares, threshold: KeyThresho
         for place, (term, *_) in enumerate(families):
             if term not in shown and isinstance(term, Term):
                 found[place] = measured_in_total(query, term, way.bought.share(parts[(term,)]))
-    return AggregatePlan((*found, *keys, *beyond), way.charged, text(query.query), query)
+    return AggregatePlan((*found, *keys, *beyond), way.charged, text(query.query), query, counted)
 
 
-def _plans(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) -> list[AggregatePlan]:
+def _plans(
+    query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None, *, counted: Term | None = None
+) -> list[AggregatePlan]:
     """The plan that spends a price this way; none if no plan is proved to keep it.
 
     Beside Gaussian noise of μ, a quantile gets the rate with ρ = μ²/2, and so the noise of both shrinks and grows
@@ -138,13 +156,13 @@ def _plans(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None)
     """
     choices = any(isinstance(term, Rank) for term in query.terms)
     if not (choices and isinstance(way.bought, GaussianDP) and isinstance(way.charged, ApproximateDP)):
-        return [_plan(query, way, threshold)]
+        return [_plan(query, way, threshold, counted=counted)]
     price = way.charged
     if price.epsilon < FAINT:
         return []
 
     def at(mu: float) -> AggregatePlan:
-        return _plan(query, Way(price, GaussianDP(mu)), threshold)
+        return _plan(query, Way(price, GaussianDP(mu)), threshold, counted=counted)
 
     def fits(mu: float) -> bool:
         loss = at(mu).loss()
@@ -215,34 +233,70 @@ def _with_threshold(query: BoundedQuery, price: ApproximateDP) -> list[Aggregate
     Beside Gaussian noise they may have a threshold with such noise, or the optimal selection. Gaussian noise is better
     where people have many groups, because it grows only with the square root of their number.
     """
-    epsilon, half = downward(exact(price.epsilon) / (len(main_terms(query)) + 1)), downward(exact(price.delta) / 2)
+    parts = len(main_terms(query)) + 1
+    epsilon, half = downward(exact(price.epsilon) / parts), downward(exact(price.delta) / 2)
     whole = selection(query, ApproximateDP(epsilon, price.delta))
     single = selection(query, ApproximateDP(epsilon, half))
-    beside: list[KeyThreshold] = [single, *_bell_threshold(query, price, half)]
+    beside: list[KeyThreshold] = [single, *_bell_threshold(query, price, half, parts)]
     return [
         *(plan for way in pure_ways(price, beside=(whole,)) for plan in _plans(query, way, whole)),
         *(plan for keys in beside for way in gaussian_ways(price, beside=(keys,)) for plan in _plans(query, way, keys)),
+        *_counting(query, price),
+    ]
+
+
+def _counting(query: BoundedQuery, price: ApproximateDP) -> list[AggregatePlan]:
+    """The plans whose threshold shows the numbers of people by which it selects keys: it has the share of both.
+
+    The optimal selection has no number to show.
+    """
+    counted = counted_term(query)
+    if counted is None:
+        return []
+    parts, half, far = len(main_terms(query)), downward(exact(price.delta) / 2), people(query)
+
+    def laplace(delta: float) -> Threshold:
+        part = ApproximateDP(downward(exact(price.epsilon) / parts), delta)
+        return Threshold.fitting(part, sensitivity=far.l1, groups=query.max_groups)
+
+    bells = _bell_threshold(query, price, half, parts)
+    if len(query.measured) == 1 and query.watch is None:
+        alone = (Measurement(KEYS, keys, far) for keys in (laplace(price.delta), *bells))
+        return [AggregatePlan((keys,), price, text(query.query), query, counted) for keys in alone]
+    thresholds: list[tuple[KeyThreshold, list[Way]]] = [
+        (keys := laplace(price.delta), pure_ways(price, beside=(keys,))),
+        *((keys, gaussian_ways(price, beside=(keys,))) for keys in (laplace(half), *bells)),
+    ]
+    return [
+        plan for keys, found in thresholds for way in found for plan in _plans(query, way, keys, counted=counted)
     ]
 
 
 def _outside_an_event(query: BoundedQuery, price: ApproximateZeroConcentratedDP) -> list[AggregatePlan]:
     """The keys get the same share of ρ as a term, and all of δ: Gaussian noise needs none.
 
-    At the same ρ, Laplace noise would need a higher threshold, even for a single group.
+    At the same ρ, Laplace noise would need a higher threshold, even for a single group. Where the threshold shows the
+    number of people, it has the share of both.
     """
-    rho = downward(exact(price.rho) / (len(main_terms(query)) + 1))
-    part, far = ApproximateZeroConcentratedDP(rho, price.delta), people(query)
-    keys = GaussianThreshold.fitting(part, sensitivity=far.l2, groups=query.max_groups)
-    return [plan for way in ways(price, beside=(keys,)) for plan in _plans(query, way, keys)]
+    far, counted, main = people(query), counted_term(query), len(main_terms(query))
+
+    def threshold(parts: int) -> GaussianThreshold:
+        part = ApproximateZeroConcentratedDP(downward(exact(price.rho) / parts), price.delta)
+        return GaussianThreshold.fitting(part, sensitivity=far.l2, groups=query.max_groups)
+
+    keys = threshold(main + (counted is None))
+    if counted is not None and len(query.measured) == 1 and query.watch is None:
+        return [AggregatePlan((Measurement(KEYS, keys, far),), price, text(query.query), query, counted)]
+    return [plan for way in ways(price, beside=(keys,)) for plan in _plans(query, way, keys, counted=counted)]
 
 
-def _bell_threshold(query: BoundedQuery, price: ApproximateDP, delta: float) -> list[GaussianThreshold]:
-    """Gaussian noise for the share of one term of μ², and this δ for keys that pass by chance; none if μ is too small.
+def _bell_threshold(query: BoundedQuery, price: ApproximateDP, delta: float, parts: int) -> list[GaussianThreshold]:
+    """Gaussian noise for one of so many parts of μ², and this δ for keys that pass by chance; none if μ is too small.
 
     δ + (1 − δ)·δ_μ(ε) is within the price, see `GaussianThreshold.loss`.
     """
     rest = downward((exact(price.delta) - exact(delta)) / (1 - exact(delta)))
-    part = GaussianDP.fitting(ApproximateDP(price.epsilon, rest)).share(Fraction(1, len(main_terms(query)) + 1))
+    part = GaussianDP.fitting(ApproximateDP(price.epsilon, rest)).share(Fraction(1, parts))
     if part.mu == 0.0 or delta == 0.0:
         return []
     noise = RoundedGaussian.fitting(part, sensitivity=people(query).l2)
