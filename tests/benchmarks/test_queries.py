@@ -113,7 +113,12 @@ def test_sitr_is_compared_with_the_best_peer() -> None:
     results[other, SITR] = Measured(6.0, 0.2, 100)
     results[other, "opendp"] = Measured(5.8, 0.2, 100)
     verdicts = [target.verdict for target in targets(results)]
-    assert verdicts == ["FAIL", "FAIL", "pass", "pass"]  # 6 is larger than 3 for sure, but 6 ± 0.2 may well be less than 5.8 ± 0.2
+    assert verdicts == [
+        "FAIL",
+        "FAIL",
+        "pass",
+        "pass",
+    ]  # 6 is larger than 3 for sure, but 6 ± 0.2 may well be less than 5.8 ± 0.2
     assert ratio({(COUNT, SITR): Measured(6.0, 0.06, 100)}, COUNT) is None
     assert ratio({(COUNT, SITR): Measured(6.0, 0.06, 100), (COUNT, "tumult"): Measured(3.0, 0.03, 4)}, COUNT) is None
     assert ratio({(COUNT, SITR): Measured(6.0, 3.0, 90), (COUNT, "tumult"): Measured(3.0, 0.03, 100)}, COUNT) is None

@@ -77,7 +77,8 @@ def test_an_answer_is_near_the_truth_and_kept(protected, tmp_path):
         assert row["quarter_low"] <= row["quarter"] <= row["quarter_high"]
         assert 15 < row["quarter"] < 35
         assert row["quarter_high"] - row["quarter_low"] < 30
-        assert date(2024, 6, 20) < row["last"] <= date(2024, 7, 25)
+        assert date(2024, 6, 20) < row["last"]  # the last day is July 19
+        assert row["last_low"] <= date(2024, 7, 19) <= row["last_high"]
         assert row["last_low"] == row["last"]
         assert row["last_high"] == date(2024, 12, 31)
         assert abs(row["ages"] - 100) < 20
@@ -130,7 +131,7 @@ def test_unknown_keys_come_from_the_threshold(tmp_path, price):
     assert isinstance(answer.promise, sitr.ApproximateDP)
     assert answer.promise.epsilon == 3.0
     answer.released.plan.check()
-    assert "QUANTILE(cost, 0.5): η is the range" in " ".join(answer.to_dict()["words"]["checks"])
+    assert "QUANTILE(cost, 0.5): η is the" in " ".join(answer.to_dict()["words"]["checks"])
 
 
 def test_names_that_hide_pythons_own_are_not_imported_with_a_star():

@@ -34,6 +34,9 @@ _ABSOLUTE, _RELATIVE = 1e-9, 1e-12
 """The margins of floats: absolute, and relative to rate·cost. A few roundings of 2⁻⁵³ are far below both."""
 
 
+_BEYOND = 10**300
+
+
 def best_run(sizes: Integers, costs: Integers, rate: Fraction, coins: Coins, *, digits: int = 64) -> int:
     """The place of the run that holds the best candidate.
 
@@ -44,16 +47,22 @@ def best_run(sizes: Integers, costs: Integers, rate: Fraction, coins: Coins, *, 
     1
     """
     words = coins.words(len(sizes)) >> np.uint64(64 - digits)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    with np.errstate(divide="ignore"):
         low, high = _ends(words, sizes.astype(float), digits)
-        behind = costs.astype(float) * float(rate)
+        behind = _floats(costs, rate)
         margin = _ABSOLUTE + _RELATIVE * behind
         lowest, highest = low - behind - margin, high - behind + margin
-    highest[np.isnan(highest)] = np.inf  # a cost beyond all floats: nothing is known
-    left = np.flatnonzero(highest >= np.fmax.reduce(lowest))
+    left = np.flatnonzero(highest >= lowest.max())
     if len(left) == 1:
         return int(left[0])
     return _settled({int(at): int(words[at]) for at in left}, digits, sizes, costs, rate, coins)
+
+
+def _floats(costs: Integers, rate: Fraction) -> Integers:
+    """rate·cost, or a number beyond all others where that is too large for a float."""
+    if costs.dtype != object:
+        return costs.astype(float) * float(rate)
+    return np.array([float(min(rate * cost, _BEYOND)) for cost in costs.tolist()])
 
 
 def _ends(words: Integers, sizes: Integers, digits: int) -> tuple[Integers, Integers]:
@@ -71,9 +80,7 @@ def _ends(words: Integers, sizes: Integers, digits: int) -> tuple[Integers, Inte
     return found[0], found[1]
 
 
-def _settled(
-    known: dict[int, int], digits: int, sizes: Integers, costs: Integers, rate: Fraction, coins: Coins
-) -> int:
+def _settled(known: dict[int, int], digits: int, sizes: Integers, costs: Integers, rate: Fraction, coins: Coins) -> int:
     """The best of these runs, with 64 more digits of each U until one of them is certainly the best."""
     while True:
         with ctx.workprec(2 * digits + 64):

@@ -10,10 +10,12 @@ from fractions import Fraction
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
+from sitr.flavors.arrows import Additive
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.notation import write
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.additive import NoisePrice
 from sitr.mechanisms.candidates import least_noise
 from sitr.mechanisms.gaussian_threshold import GaussianThreshold
@@ -233,11 +235,11 @@ def _with_threshold(query: BoundedQuery, price: ApproximateDP) -> list[Aggregate
     Beside Gaussian noise they may have a threshold with such noise, or the optimal selection. Gaussian noise is better
     where people have many groups, because it grows only with the square root of their number.
     """
-    parts = len(main_terms(query)) + 1
-    epsilon, half = downward(exact(price.epsilon) / parts), downward(exact(price.delta) / 2)
+    share = Fraction(1, len(main_terms(query)) + 1)
+    epsilon, half = downward(exact(price.epsilon) * share), downward(exact(price.delta) / 2)
     whole = selection(query, ApproximateDP(epsilon, price.delta))
     single = selection(query, ApproximateDP(epsilon, half))
-    beside: list[KeyThreshold] = [single, *_bell_threshold(query, price, half, parts)]
+    beside: list[KeyThreshold] = [single, *_bell_threshold(query, price, half, share)]
     return [
         *(plan for way in pure_ways(price, beside=(whole,)) for plan in _plans(query, way, whole)),
         *(plan for keys in beside for way in gaussian_ways(price, beside=(keys,)) for plan in _plans(query, way, keys)),
@@ -246,57 +248,61 @@ def _with_threshold(query: BoundedQuery, price: ApproximateDP) -> list[Aggregate
 
 
 def _counting(query: BoundedQuery, price: ApproximateDP) -> list[AggregatePlan]:
-    """The plans whose threshold shows the numbers of people by which it selects keys: it has the share of both.
+    """The plans whose threshold shows the numbers of people by which it selects keys, for the share of this column.
 
     The optimal selection has no number to show.
     """
     counted = counted_term(query)
     if counted is None:
         return []
-    parts, half, far = len(main_terms(query)), downward(exact(price.delta) / 2), people(query)
+    half, far = downward(exact(price.delta) / 2), people(query)
+    pure, bell = (shares(query, like)[(counted,)] for like in (PureDP(1.0), GaussianDP(1.0)))
 
-    def laplace(delta: float) -> Threshold:
-        part = ApproximateDP(downward(exact(price.epsilon) / parts), delta)
+    def laplace(share: Fraction, delta: float) -> Threshold:
+        part = ApproximateDP(downward(exact(price.epsilon) * share), delta)
         return Threshold.fitting(part, sensitivity=far.l1, groups=query.max_groups)
 
-    bells = _bell_threshold(query, price, half, parts)
-    if len(query.measured) == 1 and query.watch is None:
-        alone = (Measurement(KEYS, keys, far) for keys in (laplace(price.delta), *bells))
-        return [AggregatePlan((keys,), price, text(query.query), query, counted) for keys in alone]
+    whole, bells = laplace(pure, price.delta), _bell_threshold(query, price, half, bell)
+    if pure == bell == 1:
+        return [_keys_and_count(query, price, keys, counted) for keys in (whole, *bells)]
     thresholds: list[tuple[KeyThreshold, list[Way]]] = [
-        (keys := laplace(price.delta), pure_ways(price, beside=(keys,))),
-        *((keys, gaussian_ways(price, beside=(keys,))) for keys in (laplace(half), *bells)),
+        (whole, pure_ways(price, beside=(whole,))),
+        *((keys, gaussian_ways(price, beside=(keys,))) for keys in (laplace(bell, half), *bells)),
     ]
-    return [
-        plan for keys, found in thresholds for way in found for plan in _plans(query, way, keys, counted=counted)
-    ]
+    return [plan for keys, found in thresholds for way in found for plan in _plans(query, way, keys, counted=counted)]
+
+
+def _keys_and_count(query: BoundedQuery, price: Additive, keys: KeyThreshold, counted: Term) -> AggregatePlan:
+    """The threshold is the only measurement."""
+    return AggregatePlan((Measurement(KEYS, keys, people(query)),), price, text(query.query), query, counted)
 
 
 def _outside_an_event(query: BoundedQuery, price: ApproximateZeroConcentratedDP) -> list[AggregatePlan]:
     """The keys get the same share of ρ as a term, and all of δ: Gaussian noise needs none.
 
     At the same ρ, Laplace noise would need a higher threshold, even for a single group. Where the threshold shows the
-    number of people, it has the share of both.
+    number of people, it has the share of that column, and nothing else measures it.
     """
-    far, counted, main = people(query), counted_term(query), len(main_terms(query))
-
-    def threshold(parts: int) -> GaussianThreshold:
-        part = ApproximateZeroConcentratedDP(downward(exact(price.rho) / parts), price.delta)
-        return GaussianThreshold.fitting(part, sensitivity=far.l2, groups=query.max_groups)
-
-    keys = threshold(main + (counted is None))
-    if counted is not None and len(query.measured) == 1 and query.watch is None:
-        return [AggregatePlan((Measurement(KEYS, keys, far),), price, text(query.query), query, counted)]
+    counted = counted_term(query)
+    share = Fraction(1, len(main_terms(query)) + 1)
+    if counted is not None:
+        share = shares(query, ZeroConcentratedDP(1.0))[(counted,)]
+    part = ApproximateZeroConcentratedDP(downward(exact(price.rho) * share), price.delta)
+    keys = GaussianThreshold.fitting(part, sensitivity=people(query).l2, groups=query.max_groups)
+    if counted is not None and share == 1:
+        return [_keys_and_count(query, price, keys, counted)]
     return [plan for way in ways(price, beside=(keys,)) for plan in _plans(query, way, keys, counted=counted)]
 
 
-def _bell_threshold(query: BoundedQuery, price: ApproximateDP, delta: float, parts: int) -> list[GaussianThreshold]:
-    """Gaussian noise for one of so many parts of μ², and this δ for keys that pass by chance; none if μ is too small.
+def _bell_threshold(
+    query: BoundedQuery, price: ApproximateDP, delta: float, share: Fraction
+) -> list[GaussianThreshold]:
+    """Gaussian noise for a share of μ², and this δ for keys that pass by chance; none if μ is too small.
 
     δ + (1 − δ)·δ_μ(ε) is within the price, see `GaussianThreshold.loss`.
     """
     rest = downward((exact(price.delta) - exact(delta)) / (1 - exact(delta)))
-    part = GaussianDP.fitting(ApproximateDP(price.epsilon, rest)).share(Fraction(1, parts))
+    part = GaussianDP.fitting(ApproximateDP(price.epsilon, rest)).share(share)
     if part.mu == 0.0 or delta == 0.0:
         return []
     noise = RoundedGaussian.fitting(part, sensitivity=people(query).l2)
