@@ -17,7 +17,7 @@ from sitr.loss.forms.finite import response
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import whole
 from sitr.mechanisms.exponential import Exponential
-from sitr.mechanisms.inward import farthest, chosen_by, weights
+from sitr.mechanisms.inward import chosen_by, farthest, weights
 from sitr.mechanisms.permute_and_flip import PermuteAndFlip
 from sitr.mechanisms.quantile import choose
 from sitr.namespace import Later
@@ -90,10 +90,11 @@ class GroupedQuantile:
     **Inward.** At level 0 or 1 without an offset, candidates may weigh more the farther they are inside the bounds, see
     `sitr.mechanisms.inward`: P(x) ∝ w(x)·e^{−rate·cost(x)}. The weights are public, so η is the same.
 
-    **Permute and flip** (`flip`): x is the best of −rate·cost(x) + E_x with independent exponential noise E_x. Given the
-    noise of all others, whose best is b, x is chosen with probability min(1, e^{−(b + rate·cost(x))}), and a unit moves
-    b + rate·cost(x) by no more than two costs move apart: by η. So each choice keeps the same pure promise η, with
-    smaller errors [MS20, Thm 2; DKSSWXZ21]. Its losses lie in no interval of length η, so its ρ is the η²/2 that a pure promise implies.
+    **Permute and flip** (`flip`): x is the best of −rate·cost(x) + E_x with independent exponential noise E_x
+    [DKSSWXZ21]. Given the noise of all others, whose best is b, x is chosen with probability
+    min(1, e^{−(b + rate·cost(x))}), and a unit moves b + rate·cost(x) by no more than two costs move apart: by η. So
+    each choice keeps the same pure promise η, with smaller errors [MS20, Alg. 1]. Its losses lie in no interval of
+    length η, so its ρ is the η²/2 that a pure promise implies.
 
     >>> middle = GroupedQuantile(rate=1000, level=0.5, low=0, high=10**6, groups=3)
     >>> middle.release([{5: 1, 200: 2, 30_000: 1}, {7: 10}])

@@ -10,8 +10,8 @@ tried: they are better where the bounds are far away from the values, and choose
 
 **What the choice says about the least value.** Let k be the choice, m the place of the least value, and S_n the sum of
 the first n weights. Given m, a choice of at most k has a probability of at most S_{k+1}/S_{m+1}, because the candidates
-up to m have the full weight. So S_{k+1} ≤ (1 − c)·S_{m+1} happens with a probability of at most 1 − c: with confidence c,
-m is at most the largest number with (1 − c)·S_{m+1} < S_{k+1}.
+up to m have the full weight. So S_{k+1} ≤ (1 − c)·S_{m+1} happens with a probability of at most 1 − c: with confidence
+c, m is at most the largest number with (1 − c)·S_{m+1} < S_{k+1}.
 """
 
 from __future__ import annotations

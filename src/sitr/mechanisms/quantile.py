@@ -29,8 +29,8 @@ from sitr.numbers import Number, ball, exact, float_above, inside, natural, posi
 class Quantiles:
     """For each level α an integer x between public bounds, with probability ∝ e^{−(ε/m)·cost(x)/(2Δ)}, m levels in all.
 
-    cost(x) = max(#{v < x} − αn, αn − #{v ≤ x}) is the number of ranks by which x is off; a quantile costs 0 or less: the
-    farther inside its equal values the target is, the less. Values beyond the bounds count as the bounds. All integers
+    cost(x) = max(#{v < x} − αn, αn − #{v ≤ x}) is the number of ranks by which x is off; a quantile costs 0 or less,
+    the less the farther inside its equal values the target is. Values beyond the bounds count as the bounds. All integers
     between two neighbouring values cost the same: together they are one candidate, with their number as a weight.
     [Smi11]
 

@@ -105,7 +105,7 @@ def test_the_number_shown_is_the_one_that_passed(price):
     plan = question.plan(price)
     people = {("a",): 500, ("b",): 120, ("c",): plan.threshold.least, ("d",): 1}
     place = plan.query.terms.index(plan.counted)
-    cells = {key: tuple(many if at == place else 0 for at in range(2)) + (many,) for key, many in people.items()}
+    cells = {key: (*tuple(many if at == place else 0 for at in range(2)), many) for key, many in people.items()}
     seen, shown = [], 0
     for seed in range(300):
         found = question.answer(plan, cells, coins=TestCoins(seed))

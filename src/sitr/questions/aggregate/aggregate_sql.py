@@ -11,9 +11,9 @@ from sqlglot import exp
 from sitr.questions.aggregate.expressions.expression import Aggregated, Expression, Literal
 from sitr.questions.aggregate.functions.combined import Combined
 from sitr.questions.aggregate.functions.count import Count
+from sitr.questions.aggregate.functions.extremes import Maximum, Minimum
 from sitr.questions.aggregate.functions.function import Aggregate, Arguments
 from sitr.questions.aggregate.functions.operators import Filtered, IntervalEnd
-from sitr.questions.aggregate.functions.extremes import Maximum, Minimum
 from sitr.questions.aggregate.functions.quantile import Median, Quantile
 from sitr.questions.aggregate.functions.registry import function_of
 from sitr.questions.aggregate.places import copied

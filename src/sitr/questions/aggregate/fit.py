@@ -46,7 +46,7 @@ END = 1 - Fraction(5, 100) / 3
 FEW = 10
 """A minimum or a maximum may be this many ranks inside the values.
 
-From the exact laws on 50 tables of many shapes: beyond about 10 ranks, choices that lean inward have smaller mean errors.
+From the exact laws on 50 tables of many shapes: beyond about 10 ranks, choices that lean inward are nearer.
 """
 
 

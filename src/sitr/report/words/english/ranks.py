@@ -27,9 +27,9 @@ class RankWords:
         return (
             f"The error of a quantile, a minimum or a maximum is in ranks: with {about(CONFIDENCE * 100)}% "
             "probability, at most this many of the counted values lie between the number shown and the exact one. In a "
-            "group without values, the number shown is random between the bounds. A minimum or a maximum that is shown may "
-            "lie beyond all values or a few ranks inside them, because the extreme value itself is one person's. The "
-            "interval of another quantile is its public bounds, unless the question asks for an interval of values."
+            "group without values, the number shown is random between the bounds. A minimum or a maximum that is shown "
+            "may lie beyond all values or a few ranks inside them, because the extreme value itself is one person's. "
+            "The interval of another quantile is its public bounds, unless the question asks for an interval of values."
         )
 
     def empty(self) -> str:
