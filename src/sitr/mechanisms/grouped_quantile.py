@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
@@ -201,8 +202,7 @@ class GroupedQuantile:
             level, own = inside(confidence), weights(1, count)
             odds = (weights(count, count) - own) * level / (own * (1 - level))
             return upper(ball(odds).log() / ball(rate)) if odds > 1 else 0.0
-        mechanism = PermuteAndFlip if self.flip else Exponential
-        return mechanism(2 * rate).error(candidates=count, confidence=confidence)
+        return _error(rate, count, exact(confidence), flip=self.flip)
 
     def beyond(self, chosen: int, *, confidence: Number) -> int:
         """With this confidence, the least value (at level 1 the largest) is not farther inside than this number.
@@ -332,3 +332,10 @@ class GroupedQuantile:
     def _rho(self) -> Fraction:
         part = Fraction(1, 2 if self.flip else 8)
         return max(sum((width**2 * times * part for width, times in parts), Fraction(0)) for parts in self.changes())
+
+
+@lru_cache(256)
+def _error(rate: Fraction, count: int, confidence: Fraction, *, flip: bool) -> float:
+    """The error of one choice among so many candidates: many numbers of an answer have the same."""
+    mechanism = PermuteAndFlip if flip else Exponential
+    return mechanism(2 * rate).error(candidates=count, confidence=confidence)

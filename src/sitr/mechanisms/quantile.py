@@ -30,9 +30,9 @@ class Quantiles:
     """For each level α an integer x between public bounds, with probability ∝ e^{−(ε/m)·cost(x)/(2Δ)}, m levels in all.
 
     cost(x) = max(#{v < x} − αn, αn − #{v ≤ x}) is the number of ranks by which x is off; a quantile costs 0 or less,
-    the less the farther inside its equal values the target is. Values beyond the bounds count as the bounds. All integers
-    between two neighbouring values cost the same: together they are one candidate, with their number as a weight.
-    [Smi11]
+    the less the farther inside its equal values the target is. Values beyond the bounds count as the bounds. All
+    integers between two neighbouring values cost the same: together they are one candidate, with their number as a
+    weight.      [Smi11]
 
     A value that is added moves #{v < x} − αn by −α or 1 − α, and #{v ≤ x} − αn too: Δ = max(α, 1 − α) where units are
     added or removed. Where one is replaced, n stays, and Δ = 1. At levels 0 and 1, Δ = 1/2 is enough: one value moves

@@ -43,10 +43,10 @@ END = 1 - Fraction(5, 100) / 3
 """The confidence of each end of a quantile's interval: an interval with a number and two ends is shown for 95%."""
 
 
-FEW = 10
+FEW = 15
 """A minimum or a maximum may be this many ranks inside the values.
 
-From the exact laws on 50 tables of many shapes: beyond about 10 ranks, choices that lean inward are nearer.
+From the exact laws on 50 tables of many shapes: the mean errors of both ways are equal at about 10 to 15 ranks.
 """
 
 
