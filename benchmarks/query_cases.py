@@ -23,6 +23,9 @@ PRICES = (PURE, APPROXIMATE, ZERO_CONCENTRATED)
 SCALAR, PUBLIC, UNKNOWN = "", "by public keys", "by unknown keys"
 LEVELS = {"MIN": 0.0, "MEDIAN": 0.5, "QUANTILE 0.9": 0.9, "MAX": 1.0}
 
+UNSEEN = 0.1
+"""Errors of quantiles that are smaller than this part of a granule are not told apart."""
+
 Whole = NDArray[np.int64]
 
 
