@@ -44,7 +44,7 @@ class AggregateQuestion:
         absent: tuple[Any, ...] = tuple({} if isinstance(term, Rank) else 0 for term in terms)
         cells = [exact.get(key, absent) for key in keys]
         rest = other_cells(plan.query, exact, keys)
-        found: dict[Quantity, list[int]] = {} if plan.counted is None else {plan.counted: passed}
+        found: dict[Quantity, list[int]] = {} if plan.counted is None else {plan.counted: list(passed)}
         for some, measurement in zip(plan.families, plan.measurements, strict=False):
             if is_total(measurement):  # the same number in every cell
                 whole = sum(cell[terms.index(some[0])] for cell in exact.values())
