@@ -336,6 +336,6 @@ class GroupedQuantile:
 
 @lru_cache(256)
 def _error(rate: Fraction, count: int, confidence: Fraction, *, flip: bool) -> float:
-    """The error of one choice among so many candidates: many numbers of an answer have the same."""
+    """The error of one choice among this many candidates: all numbers of an answer share it."""
     mechanism = PermuteAndFlip if flip else Exponential
     return mechanism(2 * rate).error(candidates=count, confidence=confidence)
