@@ -7,9 +7,15 @@ released and exact numbers. No share of Sitr's price measures the bias.
 The libraries cannot be installed together. Each runs in a process of its own, with the interpreter that `--peer` names,
 or with this one; a library that is not installed there is reported and left out.
 
-An error of a finite number of answers is itself uncertain. A target is missed if the error of Sitr is larger than the
-best peer's with 99.9% confidence: it is the low end of an interval for the ratio that must be at most 1. An error that
-is known to less than 10% is not judged: draw more answers, with `--repeat` and `--seconds`.
+An error of a finite number of answers is itself uncertain, and the smallest of several such errors is too small. So the
+best peer of a question is the one with the smallest error in the first half of its answers, and its second half is
+compared with all answers of Sitr. With errors e ± s and e' ± s', let z = (e − e')/√(s² + s'²).
+
+- A question fails if z > 3.09, which happens by chance in one of a thousand. A kind of aggregate fails if one of its
+  questions does, on any table at any price, or if Σz/√m > 2.33 over its m questions: one in a hundred by chance.
+- An error that is known to less than 8% (s > 0.08·e, for Sitr and the peer, of the larger of both) is not judged:
+  draw more answers, with `--repeat` and `--seconds`. Errors of quantiles below a tenth of a granule count as a tenth
+  here: nobody sees them.
 """
 
 from __future__ import annotations
@@ -23,16 +29,17 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks.accounting import targets_table
-from benchmarks.query_cases import TABLES, Case, Data, cases, exact
+from benchmarks.query_cases import TABLES, UNSEEN, Case, cases, distances, right
 from benchmarks.targets import Target
 
 SITR = "sitr"
@@ -45,13 +52,16 @@ PEERS = {
 }
 """The peers, and what was installed for them. They need different versions of the same libraries."""
 
-SURE = 3.29
-"""The two-sided 99.9% quantile of the normal distribution."""
+SURE = 3.09
+"""The one-sided 99.9% quantile of the normal distribution."""
+
+TOGETHER = 2.33
+"""The one-sided 99% quantile, for all questions of one kind together."""
 
 FEWEST = 30
 """The fewest answers whose mean error is judged: the standard error of fewer says little."""
 
-PRECISE = 0.1
+PRECISE = 0.08
 """The largest relative standard error of a mean error that is judged; others are only shown."""
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -65,11 +75,22 @@ class Measured:
     uncertain: float = math.nan
     answers: int = 0
     trouble: str = ""
+    halves: tuple[Measured, Measured] | None = None
 
     @property
     def ends(self) -> tuple[float, float]:
-        """An interval that contains the mean error with 99.9% confidence."""
+        """An interval that contains the mean error with 99.8% confidence."""
         return max(0.0, self.error - SURE * self.uncertain), self.error + SURE * self.uncertain
+
+    @property
+    def first(self) -> Measured:
+        """The first half of the answers."""
+        return self if self.halves is None else self.halves[0]
+
+    @property
+    def second(self) -> Measured:
+        """The second half of the answers."""
+        return self if self.halves is None else self.halves[1]
 
     def precise(self, size: float) -> bool:
         """Whether it is known well enough, compared with its own size and with another one."""
@@ -81,18 +102,24 @@ Results = Mapping[tuple[Case, str], Measured]
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """Sitr's error over the best peer's, with an interval that contains the ratio with 99.9% confidence."""
+    """Sitr's error over the best peer's, with an interval, and the difference in standard errors."""
 
     peer: str
     value: float
     low: float
     high: float
+    z: float
 
 
 def errors(answers: Sequence[Sequence[float | None]], right: Sequence[float]) -> Measured:
     """The mean error over all groups. A group that is not shown counts as 0."""
-    numbers = np.array([[0.0 if one is None else one for one in answer] for answer in answers])
-    each = np.abs(numbers - np.array(right)).mean(axis=1)
+    each = distances(answers, right)
+    middle = len(each) // 2
+    halves = (_mean(each[:middle]), _mean(each[middle:])) if middle >= 2 else None
+    return replace(_mean(each), halves=halves)
+
+
+def _mean(each: NDArray[np.float64]) -> Measured:
     return Measured(float(each.mean()), float(each.std(ddof=1) / math.sqrt(len(each))), len(each))
 
 
@@ -105,6 +132,7 @@ def ask(
     repeat: int,
     seconds: float,
     limit: float,
+    precise: float = 0.0,
 ) -> dict[tuple[Case, str], Measured]:
     """The errors of one library, measured in a process of its own."""
     request = {
@@ -112,6 +140,7 @@ def ask(
         "cases": [asdict(case) for case in asked],
         "repeat": repeat,
         "seconds": seconds,
+        "precise": precise,
     }
     known = [str(ROOT), *([str(ROOT / "src")] if name == SITR else [])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(known), "OMP_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
@@ -146,38 +175,40 @@ def _run(command: list[str], request: str, environment: Mapping[str, str], *, li
     return whole, (words.strip().splitlines() or [f"exit {running.returncode}"])[-1]
 
 
-def right(data: Data, case: Case) -> list[float]:
-    """What an answer is compared with: the exact answer to the bounded question.
-
-    Where the caps leave rows out, that depends on which, and answers are compared with the truth.
-    """
-    return exact(data, case, clamped=not data.cut)
-
-
 def ratio(results: Results, case: Case) -> Ratio | None:
     """Sitr against the best peer; None if no peer answers often enough."""
-    own = results.get((case, SITR), Measured())
+    own, least = results.get((case, SITR), Measured()), 0.0 if case.level is None else UNSEEN
+    size = max(least, 0.0 if own.trouble else own.error)
     others = {
         name: found
         for (asked, name), found in results.items()
-        if asked == case and name != SITR and found.precise(0.0 if own.trouble else own.error)
+        if asked == case and name != SITR and found.second.precise(size)
     }
-    if not others or not (own.trouble or own.precise(0.0)):
+    if not others:
         return None
-    best = min(others, key=lambda name: others[name].error)
+    best = min(others, key=lambda name: others[name].first.error)
     if own.trouble:
-        return Ratio(best, math.inf, math.inf, math.inf)
-    (least, most), (low, high) = own.ends, others[best].ends
-    value = own.error / others[best].error if others[best].error else math.inf
-    return Ratio(best, value, least / high if high else math.inf, most / low if low else math.inf)
+        return Ratio(best, math.inf, math.inf, math.inf, math.inf)
+    other = others[best].second
+    if not own.precise(max(least, other.error)):
+        return None
+    (lowest, most), (low, high) = own.ends, other.ends
+    value = own.error / other.error if other.error else math.inf if own.error else 1.0
+    apart = math.hypot(own.uncertain, other.uncertain)
+    z = (own.error - other.error) / apart if apart else math.copysign(math.inf, value - 1) if value != 1 else 0.0
+    return Ratio(best, value, lowest / high if high else math.inf, most / low if low else math.inf, z)
 
 
 def targets(results: Results) -> Iterator[Target]:
-    """For each aggregate, the worst of its tables and prices."""
+    """For each kind of aggregate, the worst of its tables and prices, and all of them together."""
     asked = dict.fromkeys(case for case, _ in results)
     for title in dict.fromkeys(case.title for case in asked):
-        lows = [found.low for case in asked if case.title == title and (found := ratio(results, case)) is not None]
-        yield Target(f"error / best peer, low end, {title}, worst of {len(lows)}", max(lows, default=math.nan), 1)
+        found = [one for case in asked if case.title == title and (one := ratio(results, case)) is not None]
+        zs = [one.z for one in found]
+        worst = max(zs, default=math.nan)
+        together = math.fsum(zs) / math.sqrt(len(zs)) if zs else math.nan
+        yield Target(f"standard errors above the best peer, {title}, worst of {len(found)}", worst, SURE)
+        yield Target(f"standard errors above the best peer, {title}, together", together, TOGETHER)
 
 
 # Tables
@@ -188,13 +219,15 @@ def errors_table(results: Results) -> Table:
     table = Table(title="Mean errors", title_justify="left", box=None, pad_edge=False)
     for heading in ("table", "aggregate", "price"):
         table.add_column(heading)
-    for heading in (*names, "best peer", "ratio", "99.9%"):
+    for heading in (*names, "best peer", "ratio", "99.8%", "z"):
         table.add_column(heading, justify="right")
     for case in dict.fromkeys(case for case, _ in results):
         figures = [_figure(results.get((case, name), Measured()).error) for name in names]
         found = ratio(results, case)
         judged = (
-            ("", "", "") if found is None else (found.peer, f"{found.value:.2f}", f"{found.low:.2f}–{found.high:.2f}")
+            ("", "", "", "")
+            if found is None
+            else (found.peer, f"{found.value:.2f}", f"{found.low:.2f}–{found.high:.2f}", f"{found.z:.1f}")
         )
         table.add_row(case.table, case.title, case.price, *figures, *judged)
     return table
@@ -235,7 +268,15 @@ def main() -> None:
         with ThreadPoolExecutor(options.jobs) as pool:
             jobs = [
                 pool.submit(
-                    ask, name, python, asked, paths, repeat=options.repeat, seconds=options.seconds, limit=options.limit
+                    ask,
+                    name,
+                    python,
+                    asked,
+                    paths,
+                    repeat=options.repeat,
+                    seconds=options.seconds,
+                    limit=options.limit,
+                    precise=options.precise,
                 )
                 for name, python in interpreters.items()
             ]
@@ -266,10 +307,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--only", nargs="+", default=[], help="only questions whose table, title and price have these words"
     )
-    parser.add_argument("--repeat", type=int, default=2_000, help="most answers to each question")
-    parser.add_argument(
-        "--seconds", type=float, default=10.0, help="CPU seconds after which no further answer is drawn"
-    )
+    parser.add_argument("--repeat", type=int, default=4_000, help="most answers to each question")
+    parser.add_argument("--seconds", type=float, default=4.0, help="CPU seconds after which no further answer is drawn")
+    parser.add_argument("--precise", type=float, default=0.05, help="relative standard error that is precise enough")
     parser.add_argument("--limit", type=float, default=1_800.0, help="time limit of a library in seconds")
     parser.add_argument("--jobs", type=int, default=2, help="libraries to run at the same time")
     return parser.parse_args()

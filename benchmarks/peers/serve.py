@@ -15,23 +15,37 @@ import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from benchmarks.query_cases import TABLES, Case, Data
+from benchmarks.query_cases import TABLES, UNSEEN, Case, Data, distances, right
 
 Release = Callable[[], Sequence[float]]
 Prepare = Callable[[Path, Data, Case], Release]
+
+
+ENOUGH = 100
+"""Answers are looked at in hundreds."""
 
 
 class CannotAsk(Exception):
     """The library has no such question, or none with the same guarantee; the text says why."""
 
 
-def released(prepare: Prepare, path: Path, data: Data, case: Case, *, repeat: int, seconds: float) -> dict[str, object]:
-    """Up to so many answers in about so many CPU seconds, and at least two; or what went wrong."""
+def released(
+    prepare: Prepare, path: Path, data: Data, case: Case, *, repeat: int, seconds: float, precise: float = 0.0
+) -> dict[str, object]:
+    """Up to so many answers in about so many CPU seconds, and at least two; or what went wrong.
+
+    It ends earlier if the standard error of the mean error is at most this part of it (`precise`).
+    """
     try:
-        release = prepare(path, data, case)
+        release, exact = prepare(path, data, case), right(data, case)
         start, answers = time.process_time(), list[list[float | None]]()
         while len(answers) < repeat and (len(answers) < 2 or time.process_time() - start < seconds):
             answers.append([None if math.isnan(number) else number for number in map(float, release())])
+            if len(answers) % ENOUGH == 0:
+                found = distances(answers, exact)
+                least = 0.0 if case.level is None else UNSEEN
+                if found.std(ddof=1) / math.sqrt(len(found)) <= precise * max(found.mean(), least):
+                    break
     except CannotAsk as reason:
         return {"trouble": str(reason)}
     except Exception as error:  # noqa: BLE001 - any exception of another library is its answer
@@ -47,6 +61,7 @@ def serve(prepare: Prepare) -> None:
     for asked in request["cases"]:
         case = Case(**asked)
         path = Path(request["tables"][case.table])
-        found = released(prepare, path, tables[case.table], case, repeat=request["repeat"], seconds=request["seconds"])
+        how = {name: request[name] for name in ("repeat", "seconds", "precise")}
+        found = released(prepare, path, tables[case.table], case, **how)
         out.write(json.dumps({"case": asked, **found}) + "\n")
         out.flush()

@@ -28,7 +28,7 @@ LEVELS = [Fraction(1, 2), Fraction(1, 4), Fraction(9, 10), Fraction(0), Fraction
 
 def cost(values, x, level):
     """As it is defined, value by value."""
-    return max(sum(v < x for v in values) - level * len(values), level * len(values) - sum(v <= x for v in values), 0)
+    return max(sum(v < x for v in values) - level * len(values), level * len(values) - sum(v <= x for v in values))
 
 
 @cache

@@ -16,6 +16,7 @@ from sitr.loss.forms.finite import response
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import whole
 from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.passed import passed_ends
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.mechanisms.threshold import exposed, people_needed, shown
 from sitr.noise.coins import Coins
@@ -136,6 +137,22 @@ class GaussianThreshold:
         Publish only the entries that are not None: the length of the list is the secret number of keys.
         """
         return shown(self.noise, self.least, people, coins=coins)
+
+    def ends(self, number: int, /, *, confidence: Number = 0.95) -> tuple[int, int]:
+        """The interval of the exact number of people of a key that is shown with this noisy number.
+
+        Given that the key is shown, it holds the exact number with this confidence: see `sitr.mechanisms.passed`.
+
+        >>> mechanism = GaussianThreshold(Gaussian(sigma=4, sensitivity=2), groups=4, least=25)
+        >>> mechanism.ends(26), mechanism.ends(60)
+        ((1, 32), (52, 68))
+        """
+        width = self.noise.width(confidence=confidence)
+        with ctx.workprec(128):
+            return passed_ends(number, self.least, self._tail, width=width, confidence=confidence)
+
+    def _tail(self, y: int) -> arb:
+        return _passes(self.noise, y)
 
 
 def _passes(noise: GaussianNoise, missing: int) -> arb:

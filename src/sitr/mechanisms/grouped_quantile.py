@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,14 +14,31 @@ from sitr.errors import InvalidParameter
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.forms.bounded_range import BoundedRangeLaw
+from sitr.loss.forms.finite import response
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import whole
 from sitr.mechanisms.exponential import Exponential
+from sitr.mechanisms.inward import chosen_by, farthest, weights
+from sitr.mechanisms.permute_and_flip import PermuteAndFlip
 from sitr.mechanisms.quantile import choose
 from sitr.namespace import Later
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins, system_coins
-from sitr.numbers import Number, exact, float_above, natural, positive, square_root_upward, upward, within
+from sitr.noise.race import best_run
+from sitr.numbers import (
+    Number,
+    ball,
+    exact,
+    flag,
+    float_above,
+    inside,
+    natural,
+    positive,
+    square_root_upward,
+    upper,
+    upward,
+    within,
+)
 from sitr.sensitivity.in_total import ways
 
 if TYPE_CHECKING:
@@ -39,15 +57,17 @@ else:
 class GroupedQuantile:
     """For each group an integer x between public bounds, with probability ∝ e^{−rate·cost(x)}.
 
-    With t = αn + offset, cost(x) = max(#{v < x} − t, t − #{v ≤ x}, 0) is the number of ranks by which x is off, as for
-    `Quantiles`. With an offset above 0, `high` never costs anything for being too low; with one below 0, `low` never
-    costs anything for being too high. So some x always costs 0, and
+    With t = αn + offset, cost(x) = max(#{v < x} − t, t − #{v ≤ x}) is the number of ranks by which x is off, as for
+    `Quantiles`; below 0 it says how far inside the values equal to x the target is. With an offset above 0, `high`
+    never costs more than 0 for being too low; with one below 0, `low` never costs more than 0 for being too high. So
+    some x always costs 0 or less, and
 
         offset > 0, cost(x) ≤ offset  ⟹  x = high or #{v ≤ x} ≥ αn:  x is at or above a quantile,
         offset < 0, cost(x) ≤ −offset ⟹  x = low  or #{v < x} ≤ αn:  x is at or below one.
 
     **How far one unit moves the costs of one group.** A value that is added moves #{v < x} − t, and #{v ≤ x} − t too,
-    by −α or 1 − α. So `each` values move costs by at most Δ = each·max(α, 1 − α), up or down, and the logarithms of two
+    by −α or 1 − α; so the larger of the two, or the less of one of them and 0, moves no farther. So `each` values move
+    costs by at most Δ = each·max(α, 1 − α), up or down, and the logarithms of two
     probabilities differ by numbers in an interval of length η = 2·rate·Δ. A unit that is replaced moves each of
     the two by at most each·α + each·(1 − α): Δ = each, even if it has fewer values than before. At level 0 without an
     offset above 0, the cost is #{v < x}, plus a constant unless x = low. Let a unit that is added or replaced move
@@ -68,6 +88,15 @@ class GroupedQuantile:
     interval of length η₁ + η₂. Fill bins of the widest η, one after the other. No two bins in a row have room to be
     one, so b ≥ 2 bins hold more than ⌊b/2⌋ times the widest η: b ≤ 2⌈Ση/widest⌉ − 1.
 
+    **Inward.** At level 0 or 1 without an offset, candidates may weigh more the farther they are inside the bounds, see
+    `sitr.mechanisms.inward`: P(x) ∝ w(x)·e^{−rate·cost(x)}. The weights are public, so η is the same.
+
+    **Permute and flip** (`flip`): x is the best of −rate·cost(x) + E_x with independent exponential noise E_x
+    [DKSSWXZ21]. Given the noise of all others, whose best is b, x is chosen with probability
+    min(1, e^{−(b + rate·cost(x))}), and a unit moves b + rate·cost(x) by no more than two costs move apart: by η. So
+    each choice keeps the same pure promise η, with smaller errors [MS20, Alg. 1]. Its losses lie in no interval of
+    length η, so its ρ is the η²/2 that a pure promise implies.
+
     >>> middle = GroupedQuantile(rate=1000, level=0.5, low=0, high=10**6, groups=3)
     >>> middle.release([{5: 1, 200: 2, 30_000: 1}, {7: 10}])
     [200, 7]
@@ -85,6 +114,8 @@ class GroupedQuantile:
     relation: Relation = Relation.ADD_REMOVE
     offset: int = 0
     total: int | None = None
+    inward: bool = False
+    flip: bool = False
 
     def __post_init__(self) -> None:
         name = "GroupedQuantile"
@@ -105,6 +136,14 @@ class GroupedQuantile:
                 given=repr(self.relation),
                 do="Use Relation.ADD_REMOVE or Relation.REPLACE_ONE.",
             )
+        for place in ("inward", "flip"):
+            flag(getattr(self, place), name=place, of=name)
+        if self.inward and (self.flip or self.offset or exact(self.level) not in (0, 1)):
+            raise InvalidParameter(
+                wanted="inward=True only at level 0 or 1 of GroupedQuantile, without an offset and without flip",
+                given=f"level={self.level}, offset={self.offset}, flip={self.flip}",
+                do="Leave inward out.",
+            )
         for place in ("low", "high", "offset"):  # not numpy's, which wrap around
             object.__setattr__(self, place, int(getattr(self, place)))
 
@@ -115,10 +154,10 @@ class GroupedQuantile:
         >>> one.fitted(PureDP(2.0)).rate, one.fitted(ZeroConcentratedDP(0.5)).rate
         (Fraction(1, 2), Fraction(1, 1))
         """
-        one = replace(self, rate=1)
         if isinstance(price, PureDP):
-            return replace(self, rate=exact(price.epsilon) / one._epsilon())
-        return replace(self, rate=1 / square_root_upward(one._rho() / exact(price.rho)))
+            return replace(self, rate=exact(price.epsilon) / replace(self, rate=1)._epsilon())
+        one = replace(self, rate=1, flip=False)  # ρ is smaller without
+        return replace(one, rate=1 / square_root_upward(one._rho() / exact(price.rho)))
 
     def promise(self) -> PureDP:
         """The sum over all groups of one unit."""
@@ -127,7 +166,7 @@ class GroupedQuantile:
     def zero_concentrated(self) -> ZeroConcentratedDP:
         """The sum of η²/8: a quarter of what a pure promise implies, because losses lie in an interval of length η.
 
-        [CR21]
+        With `flip`, the sum of what pure promises imply.      [CR21]
         """
         return ZeroConcentratedDP(upward(self._rho()))
 
@@ -141,7 +180,8 @@ class GroupedQuantile:
         """
         counted = [sum(times for _, times in parts) for parts in self.changes()]
         widest = max(width for parts in self.changes() for width, _ in parts)
-        return Loss.of(BoundedRangeLaw(float_above(widest)), min(max(counted), self._bins(widest)), bound=True)
+        law = response(float_above(widest)) if self.flip else BoundedRangeLaw(float_above(widest))
+        return Loss.of(law, min(max(counted), self._bins(widest)), bound=True)
 
     def _bins(self, widest: Fraction) -> int:
         """How many choices with the widest η are as bad as all choices that one unit changes."""
@@ -150,11 +190,31 @@ class GroupedQuantile:
     def error(self, *, confidence: Number = 0.95) -> float:
         """With this confidence, x is at most this many ranks off, in each group by itself; see `Exponential.error`.
 
+        With weights, the bound itself costs nothing at level 0 or 1, and all others together weigh S_K − w_0.
+
         >>> GroupedQuantile(rate=0.5, level=0.5, low=0, high=10**6).error()
         33.5...
+        >>> GroupedQuantile(rate=0.5, level=0, low=0, high=10**6, inward=True).error()
+        35.4...
         """
-        count = self.high - self.low + 1
-        return Exponential(2 * exact(self.rate)).error(candidates=count, confidence=confidence)
+        count, rate = self._count, exact(self.rate)
+        if self.inward:
+            level, own = inside(confidence), weights(1, count)
+            odds = (weights(count, count) - own) * level / (own * (1 - level))
+            return upper(ball(odds).log() / ball(rate)) if odds > 1 else 0.0
+        return _error(rate, count, exact(confidence), flip=self.flip)
+
+    def beyond(self, chosen: int, *, confidence: Number) -> int:
+        """With this confidence, the least value (at level 1 the largest) is not farther inside than this number.
+
+        Only if choices lean `inward`: see `sitr.mechanisms.inward`. Values must exist.
+
+        >>> GroupedQuantile(rate=1, level=1, low=0, high=100, inward=True).beyond(90, confidence=0.95)
+        21
+        """
+        count, first = self._count, exact(self.level) == 0
+        inside_by = farthest(chosen - self.low if first else self.high - chosen, count, confidence=confidence)
+        return self.low + inside_by if first else self.high - inside_by
 
     def release(self, groups: Sequence[Mapping[int, int]], *, coins: Coins | None = None) -> list[int]:
         """One number for each group, whose values come with their counts; without values it is uniform."""
@@ -177,31 +237,63 @@ class GroupedQuantile:
         # In units of 1/denominator of the level, costs are integers.
         too_high, too_low = unit * below - target, target - unit * up_to
         if self.offset > 0:
-            too_low[-1] = 0
+            too_low[-1] = min(too_low[-1], 0)
         if self.offset < 0:
-            too_high[0] = 0
-        costs = np.maximum(np.maximum(too_high, too_low), 0)
+            too_high[0] = min(too_high[0], 0)
+        costs = np.maximum(too_high, too_low)
+        costs = costs - costs.min()  # only differences matter
+        rate = exact(self.rate) / unit
+        if self.flip:
+            chosen = best_run(size, costs, rate, coins)
+            return int(first[chosen]) + coins.below(int(size[chosen]))
         order = np.argsort(costs, kind="stable")
-        place = choose(size[order].tolist(), costs[order].tolist(), exact(self.rate) / unit, coins)
-        chosen = order[place]
-        return int(first[chosen]) + coins.below(int(size[chosen]))
+        starts, sizes = first[order].tolist(), size[order].tolist()
+        weighed = [self._weight(start, many) for start, many in zip(starts, sizes, strict=True)]
+        at = choose(weighed, costs[order].tolist(), rate, coins)
+        return self._within(starts[at], sizes[at], coins)
+
+    def _weight(self, start: int, many: int) -> int:
+        """The weight of a run: the number of its candidates, or the sum of their weights."""
+        if not self.inward:
+            return many
+        near, far = self._places(start, many)
+        return weights(far, self._count) - weights(near, self._count)
+
+    def _within(self, start: int, many: int, coins: Coins) -> int:
+        """A candidate of a run, by its weight."""
+        if not self.inward:
+            return start + coins.below(many)
+        near, _ = self._places(start, many)
+        drawn = coins.below(self._weight(start, many)) + weights(near, self._count)
+        inside_by = chosen_by(drawn, self._count)
+        return self.low + inside_by if exact(self.level) == 0 else self.high - inside_by
+
+    def _places(self, start: int, many: int) -> tuple[int, int]:
+        """The candidates of a run counted from the bound: from the first number up to, but not including, the other."""
+        if exact(self.level) == 0:
+            return start - self.low, start - self.low + many
+        return self.high - start - many + 1, self.high - start + 1
+
+    @property
+    def _count(self) -> int:
+        return self.high - self.low + 1
 
     def _runs(self, values: Mapping[int, int]) -> tuple[Integers, Integers, Integers, Integers]:
         """The runs in growing order: their first integers, their sizes, and the numbers of values below and up to them.
 
         The bound that the offset points to is a run by itself. Python's integers are used where 64 bits might not do.
         """
-        inside: dict[int, int] = {}
+        clamped: dict[int, int] = {}
         for value, count in values.items():
             place = min(max(int(value), self.low), self.high)
-            inside[place] = inside.get(place, 0) + int(count)
+            clamped[place] = clamped.get(place, 0) + int(count)
         if self.offset:
-            inside.setdefault(self.high if self.offset > 0 else self.low, 0)
-        largest = (sum(inside.values()) + abs(self.offset) + 1) * 4 * exact(self.level).denominator
+            clamped.setdefault(self.high if self.offset > 0 else self.low, 0)
+        largest = (sum(clamped.values()) + abs(self.offset) + 1) * 4 * exact(self.level).denominator
         small = max(abs(self.low), abs(self.high), largest) < 2**62
         kind = np.int64 if small else object
-        here = np.array(sorted(inside), kind)
-        counts = np.array([inside[value] for value in here.tolist()], kind)
+        here = np.array(sorted(clamped), kind)
+        counts = np.array([clamped[value] for value in here.tolist()], kind)
         up_to = np.cumsum(counts) if len(counts) else counts
         # Between two values, before the first and after the last.
         gaps = np.append(np.array([self.low], kind), here + 1)
@@ -238,4 +330,12 @@ class GroupedQuantile:
         return max(sum((width * times for width, times in parts), Fraction(0)) for parts in self.changes())
 
     def _rho(self) -> Fraction:
-        return max(sum((width**2 * times / 8 for width, times in parts), Fraction(0)) for parts in self.changes())
+        part = Fraction(1, 2 if self.flip else 8)
+        return max(sum((width**2 * times * part for width, times in parts), Fraction(0)) for parts in self.changes())
+
+
+@lru_cache(256)
+def _error(rate: Fraction, count: int, confidence: Fraction, *, flip: bool) -> float:
+    """The error of one choice among this many candidates: all numbers of an answer share it."""
+    mechanism = PermuteAndFlip if flip else Exponential
+    return mechanism(2 * rate).error(candidates=count, confidence=confidence)

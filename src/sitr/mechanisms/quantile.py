@@ -31,9 +31,10 @@ from sitr.precision import undisturbed, working_bits
 class Quantiles:
     """For each level α an integer x between public bounds, with probability ∝ e^{−(ε/m)·cost(x)/(2Δ)}, m levels in all.
 
-    cost(x) = max(#{v < x} − αn, αn − #{v ≤ x}, 0) is the number of ranks by which x is off; a quantile costs 0. Values
-    beyond the bounds count as the bounds. All integers between two neighbouring values cost the same: together they are
-    one candidate, with their number as a weight.      [Smi11]
+    cost(x) = max(#{v < x} − αn, αn − #{v ≤ x}) is the number of ranks by which x is off; a quantile costs 0 or less,
+    the less the farther inside its equal values the target is. Values beyond the bounds count as the bounds. All
+    integers between two neighbouring values cost the same: together they are one candidate, with their number as a
+    weight.      [Smi11]
 
     A value that is added moves #{v < x} − αn by −α or 1 − α, and #{v ≤ x} − αn too: Δ = max(α, 1 − α) where units are
     added or removed. Where one is replaced, n stays, and Δ = 1. At levels 0 and 1, Δ = 1/2 is enough: one value moves
@@ -89,7 +90,7 @@ class Quantiles:
     def error(self, *, confidence: Number = 0.95) -> float:
         """With this confidence, for all levels together, each x is at most this many ranks off.
 
-        Of high − low + 1 candidates at least one costs 0; see `Exponential.error`. Sorting the answers does not
+        Of high − low + 1 candidates at least one costs 0 or less; see `Exponential.error`. Sorting the answers does not
         increase the largest error.
 
         >>> Quantiles(epsilon=1, levels=(0.5,), low=0, high=10**6).error()
@@ -113,7 +114,9 @@ class Quantiles:
         share, people = exact(level), runs[-1].up_to
         unit, target = share.denominator, share.numerator * people
         # In units of 1/denominator they are integers.
-        costs = [max(unit * run.below - target, target - unit * run.up_to, 0) for run in runs]
+        ranks = [max(unit * run.below - target, target - unit * run.up_to) for run in runs]
+        least = min(ranks)
+        costs = [cost - least for cost in ranks]  # only differences matter
         order = sorted(range(len(runs)), key=costs.__getitem__)
         rate = exact(self._share) / (2 * exact(self._moved(level)) * unit)  # as for `Exponential`
         chosen = runs[order[choose([runs[i].size for i in order], [costs[i] for i in order], rate, coins)]]

@@ -17,6 +17,7 @@ from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.choice import whole
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.mechanism import bounding
+from sitr.mechanisms.passed import passed_ends
 from sitr.noise.coins import Coins
 from sitr.noise.laplace import discrete_laplace_tail
 from sitr.numbers import Number, ball, exact, inside, least_whole, natural, upper
@@ -107,6 +108,21 @@ class Threshold:
         Publish only the entries that are not None: the length of the list is the secret number of keys.
         """
         return shown(self.noise, self.least, people, coins=coins)
+
+    def ends(self, number: int, /, *, confidence: Number = 0.95) -> tuple[int, int]:
+        """The interval of the exact number of people of a key that is shown with this noisy number.
+
+        Given that the key is shown, it holds the exact number with this confidence: see `sitr.mechanisms.passed`.
+
+        >>> mechanism = Threshold(noise=Laplace(scale=2, sensitivity=2), groups=2, least=30)
+        >>> mechanism.ends(31), mechanism.ends(60)
+        ((1, 36), (54, 66))
+        """
+        width = self.noise.width(confidence=confidence)
+        return passed_ends(number, self.least, self._tail, width=width, confidence=confidence)
+
+    def _tail(self, y: int) -> arb:
+        return discrete_laplace_tail(y, scale=self.noise.scale)
 
     def _alone(self) -> arb:
         return _passes(self.noise, self.least, self.each)

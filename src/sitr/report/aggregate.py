@@ -621,6 +621,8 @@ def _choice(choice: GroupedQuantile) -> dict[str, Any]:
             "rate": _fraction(exact(choice.rate)),
             "level": _fraction(exact(choice.level)),
             "offset": choice.offset,
+            "inward": choice.inward,
+            "flip": choice.flip,
             "rows": choice.each,
             "groups": choice.groups,
             "total": choice.total,

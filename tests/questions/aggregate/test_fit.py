@@ -246,7 +246,7 @@ def test_the_chosen_threshold_has_the_least_error_of_all(ask):
     for groups, columns in product((1, 4, 40), (1, 3)):
         query, price = ask(by_ward(columns), max_groups=groups), ApproximateDP(1, 1e-6)
         candidates = fitting._with_threshold(query, price)
-        assert len({type(plan.threshold) for plan in candidates}) == 2
+        assert len({type(plan.threshold) for plan in candidates}) >= 2
         for plan in candidates:
             plan.check()
         assert fitting.total_error(fit(query, price)) == min(map(fitting.total_error, candidates))
@@ -256,7 +256,10 @@ def test_the_chosen_threshold_has_the_least_error_of_all(ask):
 @pytest.mark.parametrize("groups", [1, 7])
 @pytest.mark.parametrize("price", OUTSIDE, ids=repr)
 def test_unknown_keys_outside_an_event(ask, price, groups, columns):
-    """Each column and the keys have an equal share of ρ; the keys have all of δ, and no threshold could be lower."""
+    """Each column and the keys have an equal share of ρ; the keys have all of δ, and no threshold could be lower.
+
+    A threshold that shows the number of people has the share of that column.
+    """
     plan = fit(ask(by_ward(columns), max_groups=groups), price)
     plan.check()
     assert plan.price == price
@@ -268,7 +271,9 @@ def test_unknown_keys_outside_an_event(ask, price, groups, columns):
     assert plan.infinite_mass() == plan.threshold.promise().delta == promise.delta <= price.delta
     assert replace(plan.threshold, least=plan.threshold.least - 1).promise().delta > price.delta
     shares = [noise.cost() for noise in (*(each.noise for each in plan.noisy), plan.threshold.noise)]
-    assert all(float(share) == pytest.approx(price.rho / (columns + 1), rel=1e-9) for share in shares)
+    parts = columns + (plan.counted is None)
+    assert (plan.counted is None) is (columns == 1)
+    assert all(float(share) == pytest.approx(price.rho / parts, rel=1e-9) for share in shares)
     first, *others = plan.measurements
     noise: Any = first.mechanism
     less = replace(first, mechanism=replace(noise, sigma=noise.sigma * Fraction(99, 100)))
@@ -393,7 +398,8 @@ def test_columns_share_the_price_equally(ask, columns):
 
 
 def test_unknown_keys_cost_the_share_of_one_more_column(ask):
-    known, unknown = (fit(ask(by_ward(2), max_groups=1, **keys), ApproximateDP(0.3, 1e-9)) for keys in (KNOWN, {}))
+    sql = "SELECT ward, COUNT(*) AS a, SUM(days) AS b FROM visits GROUP BY ward"
+    known, unknown = (fit(ask(sql, max_groups=1, **keys), ApproximateDP(0.3, 1e-9)) for keys in (KNOWN, {}))
     for with_keys, without in zip(spread(known), spread(unknown), strict=True):
         assert without / with_keys == pytest.approx(1.5, rel=1e-9)
     assert isinstance(unknown.threshold, PartitionSelection)

@@ -11,6 +11,7 @@ from sqlglot import exp
 from sitr.questions.aggregate.expressions.expression import Aggregated, Expression, Literal
 from sitr.questions.aggregate.functions.combined import Combined
 from sitr.questions.aggregate.functions.count import Count
+from sitr.questions.aggregate.functions.extremes import Maximum, Minimum
 from sitr.questions.aggregate.functions.function import Aggregate, Arguments
 from sitr.questions.aggregate.functions.operators import RANKS, TOTALS, Filtered, IntervalEnd, Over
 from sitr.questions.aggregate.functions.quantile import Median, Quantile
@@ -129,7 +130,7 @@ def _function(item: exp.Expr) -> str:
 def _called(item: exp.Expr) -> Aggregate:
     if _function(item) == "WITH_INTERVAL" and len(item.expressions) == 1:
         inner = aggregate_of(item.expressions[0])  # only quantiles have no interval without asking for it
-        return replace(inner, interval=True) if isinstance(inner, Median | Quantile) else inner
+        return replace(inner, interval=True) if isinstance(inner, Median | Quantile | Minimum | Maximum) else inner
     if _function(item) in _ENDS and len(item.expressions) == 1:
         return IntervalEnd(aggregate_of(item.expressions[0]), upper=_function(item) == _ENDS[1])
     call = item.this if isinstance(item, exp.WithinGroup) else item

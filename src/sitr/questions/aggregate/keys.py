@@ -25,17 +25,23 @@ KeyThreshold = Threshold | GaussianThreshold | PartitionSelection
 
 def shown_keys(
     query: BoundedQuery, threshold: KeyThreshold | None, cells: Cells, *, coins: Coins
-) -> tuple[tuple[Key, ...], ...]:
-    """The keys of the rows, in order: public keys as they were declared, and other keys sorted."""
+) -> tuple[tuple[tuple[Key, ...], ...], tuple[int, ...]]:
+    """The keys of the rows, in order: public keys as they were declared, and other keys sorted.
+
+    And the noisy numbers of people with which a threshold selected them; empty if there is none, or a row for each
+    public key beside the selected ones.
+    """
     if threshold is None:
-        return tuple(product(*(key.keys for key in query.keys if key.keys is not None)))
+        return tuple(product(*(key.keys for key in query.keys if key.keys is not None))), ()
     people = number_of_people(query, cells)
     candidates = in_order(people)
     found = threshold.release([people[each] for each in candidates], coins=coins)
     # A threshold tells the noisy number of people or None, and the optimal selection tells True or False.
-    return beside(
-        query, [each for each, is_shown in zip(candidates, found, strict=True) if is_shown not in (None, False)]
-    )
+    passed = {each: number for each, number in zip(candidates, found, strict=True) if number not in (None, False)}
+    keys = beside(query, passed)
+    if isinstance(threshold, PartitionSelection) or len(query.selected) < len(query.keys):
+        return keys, ()
+    return keys, tuple(int(passed[selected(query, key)] or 0) for key in keys)
 
 
 def number_of_people(query: BoundedQuery, cells: Cells) -> dict[tuple[Key, ...], int]:

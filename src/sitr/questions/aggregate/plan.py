@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from sitr.mechanisms.additive import Noise
+from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
+from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
-from sitr.numbers import Number, exact, upward
+from sitr.numbers import Number, exact, least_whole, upward
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.functions.function import (
@@ -26,6 +29,7 @@ from sitr.questions.aggregate.functions.linear import Linear, Quotient
 from sitr.questions.aggregate.keys import KeyThreshold
 from sitr.questions.aggregate.other import draws as draws_of
 from sitr.questions.aggregate.quantity import Quantity, Rank
+from sitr.questions.aggregate.term import Term
 
 BESIDE = 1
 """How many ranks the usual definitions of a quantile differ by."""
@@ -46,8 +50,15 @@ class NoisyTerm:
 
     @property
     def noise(self) -> Noise:
-        assert isinstance(self.measurement.mechanism, Noise)
-        return self.measurement.mechanism
+        found = self.measurement.mechanism if self.passed is None else self.passed.noise
+        assert isinstance(found, Noise)
+        return found
+
+    @property
+    def passed(self) -> Threshold | GaussianThreshold | None:
+        """The threshold whose noisy numbers these are; None if they have a measurement of their own."""
+        found = self.measurement.mechanism
+        return found if isinstance(found, Threshold | GaussianThreshold) else None
 
     @property
     def choice(self) -> GroupedQuantile | None:
@@ -76,6 +87,8 @@ class NoisyTerm:
         """
         if isinstance(self.term, Rank):
             return (self.term.quantised.upper - self.term.quantised.lower) * self.granularity
+        if self.passed is not None:
+            return Fraction(_widest(self.passed, confidence))
         if draws > 1:
             return Joint(((self.noise, self.granularity),), 1 - exact(confidence), draws).width((Fraction(1),))
         return self.noise.error(confidence=confidence) * self.granularity
@@ -85,6 +98,8 @@ class NoisyTerm:
         unit = self.granularity
         if isinstance(self.term, Rank):
             return [_chosen(self.term, self.choice, number, confidence) for number in numbers]
+        if self.passed is not None:
+            return [_passed(self.passed, number, confidence) for number in numbers]
         width = self.width(confidence)
         return [Estimate(n * unit, n * unit - width, n * unit + width) for n in numbers]
 
@@ -129,6 +144,8 @@ class Shown:
         It is infinite for a column whose error depends on the data without a limit. The numbers have as many `draws`
         of the noise.
         """
+        if (passed := self._passed) is not None:
+            return Fraction(_widest(passed, confidence, rows=rows))
         if self.aggregate.ranked:
             formula = self.aggregate.formula
             assert not isinstance(formula, JointFormula)
@@ -152,6 +169,8 @@ class Shown:
     @property
     def depends_on_rows(self) -> bool:
         """Whether its error is smaller where there are more rows."""
+        if self._passed is not None:
+            return True
         return not (self.aggregate.ranked or isinstance(self.aggregate.formula, Same | Linear))
 
     def estimates(
@@ -168,6 +187,8 @@ class Shown:
             columns, level = zip(*granules, strict=True), self._level(confidence)
             found = [each.estimates(numbers, level) for each, numbers in zip(self.measured, columns, strict=False)]
             return [formula.show(row) for row in zip(*found, strict=True)]
+        if self._passed is not None:
+            return self.measured[0].estimates((number for (number,) in granules), confidence)
         noise = self.joint(confidence, draws=draws)
         if isinstance(formula, Same):
             (unit,), width = self._units(), noise.width((Fraction(1),))
@@ -192,6 +213,11 @@ class Shown:
         sure = confidence if self.aggregate.end else 0.95
         return [one.value for one in self.estimates(granules, confidence=sure, draws=draws)]
 
+    @property
+    def _passed(self) -> Threshold | GaussianThreshold | None:
+        """The threshold whose noisy numbers it shows, if it does."""
+        return self.measured[0].passed if isinstance(self.aggregate.formula, Same) else None
+
     def _units(self) -> list[Fraction]:
         return [each.granularity for each in self.measured]
 
@@ -205,32 +231,73 @@ class Shown:
 
 
 def _chosen(term: Rank, choice: GroupedQuantile | None, number: int, confidence: Number) -> Estimate:
-    """A quantile, which lies between the bounds; an end of its interval bounds it, if that holds so often."""
+    """A quantile, which lies between the bounds; an end of its interval bounds it, if that holds so often.
+
+    An extreme that leans inward lies between its bound and the number beyond which such a choice would be rare.
+    """
     assert choice is not None
     unit, (low, high) = term.granularity, term.quantised.ends
-    holds = term.end != 0 and choice.error(confidence=confidence) <= abs(choice.offset) - BESIDE
     value = number * unit
-    return Estimate(value, value if holds and term.end < 0 else low, value if holds and term.end > 0 else high)
+    if choice.inward:
+        farthest = choice.beyond(number, confidence=confidence) * unit
+        return Estimate(value, farthest if term.level else low, high if term.level else farthest)
+    holds = choice.offset != 0 and choice.error(confidence=confidence) <= abs(choice.offset) - BESIDE
+    return Estimate(
+        value, value if holds and choice.offset < 0 else low, value if holds and choice.offset > 0 else high
+    )
+
+
+@lru_cache(4096)
+def _passed(threshold: Threshold | GaussianThreshold, number: int, confidence: Number) -> Estimate:
+    """A number of people that passed a threshold, with its interval."""
+    low, high = threshold.ends(number, confidence=confidence)
+    return Estimate(Fraction(number), Fraction(low), Fraction(high))
+
+
+@lru_cache(256)
+def _widest(threshold: Threshold | GaussianThreshold, confidence: Number, *, rows: int | None = None) -> int:
+    """The largest distance from a number of people that passed a threshold to an end; of at least `rows`, if given.
+
+    As long as the interval of a number reaches down to 1, the distance below it grows with the number; then it shrinks.
+    The distance above it always grows. So the largest ones are where the interval leaves 1, and far away.
+    """
+    first = max(threshold.least, rows or 0)
+    last = least_whole(lambda number: threshold.ends(number, confidence=confidence)[0] > 1, least=first)
+    far = last + 100 * (threshold.noise.width(confidence=confidence) + 1)
+    places = {first, max(first, last - 1), last, far}
+    ends = ((number, *threshold.ends(number, confidence=confidence)) for number in places)
+    return max(max(number - low, high - number) for number, low, high in ends)
 
 
 @dataclass(frozen=True, slots=True)
 class AggregatePlan(Plan):
-    """A plan for a bounded query: one measurement for each term, and one for the keys if they are not public."""
+    """A plan for a bounded query: one measurement for each term, and one for the keys if they are not public.
+
+    The threshold that selects keys may show the numbers of people that it selected them by: these are `counted`, and
+    have no other measurement.
+    """
 
     query: BoundedQuery
+    counted: Term | None = None
+
+    @property
+    def families(self) -> list[tuple[Quantity, ...]]:
+        """The terms of each measurement, in order; the keys' and the people's beyond the cap come after them."""
+        return [terms for terms in self.query.measured if terms[0] != self.counted]
 
     @property
     def noisy(self) -> tuple[NoisyTerm, ...]:
-        """The measured terms, each once. Measurements have the order of `query.measured`."""
-        found = {
-            term: each for some, each in zip(self.query.measured, self.measurements, strict=False) for term in some
-        }
+        """The measured terms, each once."""
+        found = {term: each for some, each in zip(self.families, self.measurements, strict=False) for term in some}
+        if self.counted is not None:
+            found[self.counted] = self[KEYS]
         return tuple(NoisyTerm(term, found[term]) for term in self.query.terms)
 
     @property
     def first(self) -> tuple[NoisyTerm, ...]:
-        """Of each measurement, its first term: the others have the same noise."""
-        return tuple({id(each.measurement): each for each in reversed(self.noisy)}.values())[::-1]
+        """Of each measurement but the keys', its first term: the others have the same noise."""
+        own = (each for each in reversed(self.noisy) if each.passed is None)
+        return tuple({id(each.measurement): each for each in own}.values())[::-1]
 
     @property
     def columns(self) -> tuple[Shown, ...]:

@@ -39,9 +39,7 @@ class Distinct:
 class Rank:
     """The granules of a value between the bounds that about `level`·n of the n values of the kept rows lie below.
 
-    With an `end` of −1 or 1, it is at or below such a value, or at or above it: together they are an interval. All
-    values beyond a maximum are as good as a quantile at level 1, so a maximum is measured as an end, a few ranks inside
-    the values; and so is a minimum.
+    With an `end` of −1 or 1, it is at or below such a value, or at or above it: together they are an interval.
     """
 
     of: Typed
@@ -54,21 +52,21 @@ class Rank:
     def granularity(self) -> Fraction:
         return self.quantised.granularity
 
-    @classmethod
-    def at(cls, level: Fraction, of: Typed, quantised: Quantised) -> Rank:
-        """The quantile that is shown for a level."""
-        return cls(of, quantised, level, end=1 if level == 0 else -1 if level == 1 else 0)
-
     @property
     def shown(self) -> bool:
         """Whether it is shown by itself, and not only as an end of an interval."""
-        return self.end == 0 or self.level in (0, 1)
+        return self.end == 0
+
+    @property
+    def extreme(self) -> bool:
+        """Whether it is a minimum or a maximum."""
+        return self.level in (0, 1)
 
     @property
     def name(self) -> str:
-        if self.level in (0, 1):
-            return f"{'MAX' if self.level else 'MIN'}({self.of.text}){_filter(self.where)}"
         end = {0: "", -1: ", a lower end", 1: ", an upper end"}[self.end]
+        if self.extreme:
+            return f"{'MAX' if self.level else 'MIN'}({self.of.text}){_filter(self.where)}{end}"
         return f"QUANTILE({self.of.text}, {decimal(self.level)}){_filter(self.where)}{end}"
 
 

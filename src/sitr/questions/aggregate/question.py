@@ -39,12 +39,13 @@ class AggregateQuestion:
 
     def answer(self, plan: AggregatePlan, exact: Cells, /, *, coins: Coins) -> Release:
         """The exact integers with noise. Every public key gets noise, whether it has rows or not."""
-        keys, terms = shown_keys(plan.query, plan.threshold, exact, coins=coins), plan.query.terms
+        keys, passed = shown_keys(plan.query, plan.threshold, exact, coins=coins)
+        terms = plan.query.terms
         absent: tuple[Any, ...] = tuple({} if isinstance(term, Rank) else 0 for term in terms)
         cells = [exact.get(key, absent) for key in keys]
         rest = other_cells(plan.query, exact, keys)
-        found: dict[Quantity, list[int]] = {}
-        for some, measurement in zip(plan.query.measured, plan.measurements, strict=False):
+        found: dict[Quantity, list[int]] = {} if plan.counted is None else {plan.counted: list(passed)}
+        for some, measurement in zip(plan.families, plan.measurements, strict=False):
             if is_total(measurement):  # the same number in every cell
                 whole = sum(cell[terms.index(some[0])] for cell in exact.values())
                 found[some[0]] = _hidden(measurement.mechanism, [whole], coins) * (len(keys) + len(rest))

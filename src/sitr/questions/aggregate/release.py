@@ -57,13 +57,15 @@ class Release:
         complete = complete and query.cells in (None, len(self.keys)) and self.keys[first:] == other_keys(query)
         rows = len(self.measured) == len(self.keys) and all(len(row) == width for row in self.measured)
         beyond = (type(self.beyond) is int) == (self.plan.beyond is not None)
-        return (
-            beyond
-            and keys
-            and complete
-            and rows
-            and all(type(number) is int for row in self.measured for number in row)
-        )
+        whole = rows and all(type(number) is int for row in self.measured for number in row)
+        return beyond and keys and complete and whole and self._passed()
+
+    def _passed(self) -> bool:
+        """Whether all numbers that a threshold shows have reached it."""
+        if self.plan.counted is None:
+            return True
+        place, least = self.plan.query.terms.index(self.plan.counted), getattr(self.plan.threshold, "least", 0)
+        return all(row[place] >= least for row in self.measured)
 
     @cached_property
     def places(self) -> tuple[int, ...]:

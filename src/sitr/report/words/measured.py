@@ -37,8 +37,16 @@ def cost_of_choices(choice: GroupedQuantile, *, squares: bool) -> str:
     return f"Σ η²/8 = ({terms}) / 8 ≤ {total} = ρ" if squares else f"Σ η = {terms} ≤ {total} = ε"
 
 
+def keys_only(plan: AggregatePlan) -> bool:
+    """Whether the threshold of the keys is the only measurement."""
+    return all(each.name == KEYS for each in plan.measurements)
+
+
 def without_keys(plan: AggregatePlan) -> Promise | None:
-    """The promise of all measurements but the keys', in a flavor in which they add up; None if only losses do."""
+    """The promise of all measurements but the keys', in a flavor in which they add up; None if only losses do.
+
+    There must be others: see `keys_only`.
+    """
     measured = Composed(tuple(each.mechanism for each in plan.measurements if each.name != KEYS))
     if all(each.choice is None for each in plan.noisy):
         return measured.promise()

@@ -71,7 +71,7 @@ def ask(sql, **described):
         ("APPROX_QUANTILES(x, 4)", "APPROX_QUANTILES(x, 4)"),
         ("MIN(x)", "MIN(x)"),
         ("MAX(DISTINCT x)", "MAX(x)"),
-        ("WITH_INTERVAL(MAX(x))", "MAX(x)"),
+        ("WITH_INTERVAL(MAX(x))", "WITH_INTERVAL(MAX(x))"),
         ("WITH_INTERVAL(QUANTILE(x, 0.3))", "WITH_INTERVAL(QUANTILE(x, 0.3))"),
     ],
 )
@@ -180,12 +180,13 @@ def test_unknown_keys_share_the_price():
 
 def test_a_row_by_itself_is_in_one_group():
     plan = ask("SELECT MEDIAN(x) AS m FROM visits", unit=Row()).plan(PureDP(1.0))
-    assert plan.measurements[0].mechanism == GroupedQuantile(1, 0.5, 0, 20, each=1, groups=1, cells=1)
+    assert plan.measurements[0].mechanism == GroupedQuantile(1, 0.5, 0, 20, each=1, groups=1, cells=1, flip=True)
 
 
 def test_without_groups_a_person_has_the_rows_of_all_groups():
     plan = ask("SELECT MEDIAN(x) AS m FROM visits", groups=2, rows=3).plan(PureDP(1.0))
-    assert plan.measurements[0].mechanism == GroupedQuantile(Fraction(1, 6), 0.5, 0, 20, each=6, groups=1, cells=1)
+    expected = GroupedQuantile(Fraction(1, 6), 0.5, 0, 20, each=6, groups=1, cells=1, flip=True)
+    assert plan.measurements[0].mechanism == expected
 
 
 @pytest.mark.parametrize("price", PRICES[:3])

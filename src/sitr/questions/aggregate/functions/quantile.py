@@ -159,13 +159,13 @@ def ranked(
     whole = quantised.granularity.denominator == 1 and of.kind is Kind.INTEGER
     kind = of.kind if of.kind in TEMPORAL else None
     levels = sorted({level for _, level in parts})
-    middle = tuple(Rank.at(level, of, quantised) for level in levels)
+    middle = tuple(Rank(of, quantised, level) for level in levels)
 
     def column(level: Fraction) -> BoundAggregate:
         shown_as = aggregate if one else Quantile(of.expression, (level,), interval)
         if interval:
-            ends = () if level in (0, 1) else (-1, 1)  # an extreme is an end itself; nothing bounds its other side
-            terms = (Rank.at(level, of, quantised), *(Rank(of, quantised, level, end) for end in ends))
+            ends = (1,) if level == 0 else (-1,) if level == 1 else (-1, 1)  # the other end of an extreme is its bound
+            terms = (Rank(of, quantised, level), *(Rank(of, quantised, level, end) for end in ends))
             return BoundAggregate(shown_as, terms, Enclosed(), whole, quantised.granularity, kind, ranked=True)
         formula = InOrder(levels.index(level))
         return BoundAggregate(shown_as, middle, formula, whole, quantised.granularity, kind, ranked=True)
@@ -256,7 +256,7 @@ def median(column: Operand, *, interval: bool = False) -> Median:
     >>> median("cost").sql()
     'MEDIAN(cost)'
     """
-    return Median(operand(column), _flag(interval))
+    return Median(operand(column), interval_flag(interval))
 
 
 def quantile(column: Operand, level: Number | Sequence[Number], *, interval: bool = False) -> Quantile:
@@ -271,7 +271,7 @@ def quantile(column: Operand, level: Number | Sequence[Number], *, interval: boo
     levels = tuple(map(_level, level)) if several else (_level(level),)  # type: ignore[arg-type]
     if not levels:
         raise QuestionError(wanted="at least one level for quantile()", given="none", do="Write quantile(…, 0.5).")
-    return Quantile(operand(column), levels, _flag(interval))
+    return Quantile(operand(column), levels, interval_flag(interval))
 
 
 def quantiles(column: Operand, many: int) -> ApproxQuantiles:
@@ -283,7 +283,8 @@ def quantiles(column: Operand, many: int) -> ApproxQuantiles:
     return ApproxQuantiles(operand(column), many)
 
 
-def _flag(interval: object) -> bool:
+def interval_flag(interval: object) -> bool:
+    """Whether an interval of values is asked for."""
     if not isinstance(interval, bool):
         raise QuestionError(wanted="True or False for interval", given=shown(interval), do="Write interval=True.")
     return interval

@@ -50,7 +50,7 @@ from sitr.report.words.arabic.nouns import (
     units,
 )
 from sitr.report.words.arabic.ranks import RankWords
-from sitr.report.words.measured import ends, without_keys
+from sitr.report.words.measured import ends, keys_only, without_keys
 from sitr.report.words.messages import isolated
 from sitr.report.words.numerals import numerals
 
@@ -251,7 +251,15 @@ class AggregateWords:
         )
         whose = f"مفاتيح {chosen} غير علنية" if rest else "المفاتيح غير علنية"
         beside = f"، وله عندئذ صف لكل مفتاح علني من مفاتيح {rest}" if rest else ""
-        return f"{whose}. ويظهر المفتاح {_when(plan.threshold, query)}{beside}. {self._left_out_keys(plan)}"
+        own = f" {self._counted(plan)}" if plan.counted is not None else ""
+        return f"{whose}. ويظهر المفتاح {_when(plan.threshold, query)}{beside}.{own} {self._left_out_keys(plan)}"
+
+    def _counted(self, plan: AggregatePlan) -> str:
+        assert plan.counted is not None
+        return (
+            f"و{named(plan.counted.name)} هو هذا العدد نفسه مع ضوضائه، ويُقاس مرة واحدة. وقرب العتبة يغلب أن يكون أكبر "
+            "من العدد الدقيق، فتمتد فترته هناك بعيدًا إلى الأسفل: وهي صحيحة للمفاتيح التي تظهر."
+        )
 
     def _left_out_keys(self, plan: AggregatePlan) -> str:
         if not plan.query.other:
@@ -419,8 +427,8 @@ def _threshold(threshold: KeyThreshold, far: Distance | None) -> str:
 
 def _together(plan: AggregatePlan, promise: Kept) -> str:
     """The sum of the shares, then the conversion if there is one, then the price."""
-    if not plan.noisy:  # nothing but keys
-        return listed([kept(promise), f"ضمن الثمن {kept(plan.price)}"])
+    if keys_only(plan):
+        return listed([f"المفاتيح وحدها {kept(promise)}", f"ضمن الثمن {kept(plan.price)}"])
     match without_keys(plan):
         case ZeroConcentratedDP(rho):
             steps = [ltr(f"ρ ≤ {at_most(rho, digits=6)}")]

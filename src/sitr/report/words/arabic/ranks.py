@@ -28,8 +28,9 @@ class RankWords:
         return (
             f"خطأ المئين أو القيمة الصغرى أو الكبرى يُقاس بالرتب: فباحتمال {ltr(f'{about(CONFIDENCE * 100)}%')} لا يقع "
             "بين العدد المعروض والعدد الدقيق من القيم المحسوبة أكثر من هذا العدد. وفي مجموعة بلا قيم يكون العدد "
-            "المعروض عشوائيًا بين الحدود. وتقع القيمة الصغرى أو الكبرى على بعد رتب قليلة إلى الداخل، لأن القيمة "
-            "القصوى نفسها تخص شخصًا واحدًا. وفترة أي مئين آخر هي حدوده المعلنة، ما لم يطلب السؤال فترة للقيم."
+            "المعروض عشوائيًا بين الحدود. وقد تقع القيمة الصغرى أو الكبرى المعروضة وراء كل القيم أو على "
+            "بعد رتب قليلة إلى الداخل، لأن القيمة القصوى نفسها تخص شخصًا واحدًا. وفترة أي مئين آخر هي حدوده المعلنة، "
+            "ما لم يطلب السؤال فترة للقيم."
         )
 
     def empty(self) -> str:
@@ -38,7 +39,9 @@ class RankWords:
 
     def choice(self, choice: GroupedQuantile, /) -> str:
         """The law of a choice."""
-        return f"الآلية الأسية، بمعدل {ltr(about(choice.rate))} لكل رتبة"
+        name = "آلية التبديل والقلب" if choice.flip else "الآلية الأسية"
+        leaning = "، بأوزان معلنة تزداد نحو الداخل" if choice.inward else ""
+        return f"{name}، بمعدل {ltr(about(choice.rate))} لكل رتبة{leaning}"
 
     def moved(self, choice: GroupedQuantile, /) -> str:
         """How far one unit moves the ranks of one group."""
@@ -54,7 +57,8 @@ class RankWords:
         """The cost of the choices in all groups of one unit."""
         found = cost_of_choices(choice, squares=isinstance(plan.price, ZeroConcentratedDP))
         rate = ltr(about(exact(choice.rate)))
-        return f"{ltr('η')} هي مدى الخسائر في مجموعة واحدة عند المعدل {rate}؛ {ltr(found)}"
+        range_of = "أكبر خسارة" if choice.flip else "مدى الخسائر"
+        return f"{ltr('η')} هي {range_of} في مجموعة واحدة عند المعدل {rate}؛ {ltr(found)}"
 
     def together(self) -> str:
         """How quantiles and noise were added up."""

@@ -45,7 +45,7 @@ from sitr.report.figures import (
 from sitr.report.headline import Headline
 from sitr.report.words.english.nouns import NOBODY, caps, noise, unit, units
 from sitr.report.words.english.ranks import RankWords
-from sitr.report.words.measured import ends, without_keys
+from sitr.report.words.measured import ends, keys_only, without_keys
 from sitr.report.words.notation import notation
 
 if TYPE_CHECKING:  # it brings Arrow, which most reports of budgets do not need
@@ -256,7 +256,15 @@ class AggregateWords:
         whose, one = (f"The keys of {chosen}", f"A value of {chosen}") if rest else ("The keys", "A key")
         beside = f", and then with a row for every public key of {rest}" if rest else ""
         rule = f"{one} is shown {_when(plan.threshold, query)}{beside}."
-        return f"{whose} are not public. {rule} {self._left_out_keys(plan)}"
+        own = f" {self._counted(plan)}" if plan.counted is not None else ""
+        return f"{whose} are not public. {rule}{own} {self._left_out_keys(plan)}"
+
+    def _counted(self, plan: AggregatePlan) -> str:
+        assert plan.counted is not None
+        return (
+            f"{visible(plan.counted.name)} is this noisy number itself, measured once. Near the threshold it is more "
+            "often too large than too small, so its interval reaches far down there: it holds for keys that are shown."
+        )
 
     def _left_out_keys(self, plan: AggregatePlan) -> str:
         if not plan.query.other:
@@ -423,8 +431,8 @@ def _threshold(threshold: KeyThreshold, far: Distance | None) -> str:
 
 def _together(plan: AggregatePlan, promise: Kept) -> str:
     """The sum of the shares, then the conversion if there is one, then the price."""
-    if not plan.noisy:  # nothing but keys
-        return f"{notation(promise)}, within the price {notation(plan.price)}"
+    if keys_only(plan):
+        return f"the keys alone, {notation(promise)}, within the price {notation(plan.price)}"
     match without_keys(plan):
         case ZeroConcentratedDP(rho):
             steps = [f"ρ ≤ {at_most(rho, digits=6)}"]

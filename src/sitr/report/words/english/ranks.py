@@ -27,9 +27,9 @@ class RankWords:
         return (
             f"The error of a quantile, a minimum or a maximum is in ranks: with {about(CONFIDENCE * 100)}% "
             "probability, at most this many of the counted values lie between the number shown and the exact one. In a "
-            "group without values, the number shown is random between the bounds. A minimum or a maximum lies a few "
-            "ranks inside, because the extreme value itself is one person's. The interval of another quantile is its "
-            "public bounds, unless the question asks for an interval of values."
+            "group without values, the number shown is random between the bounds. A minimum or a maximum that is shown "
+            "may lie beyond all values or a few ranks inside them, because the extreme value itself is one person's. "
+            "The interval of another quantile is its public bounds, unless the question asks for an interval of values."
         )
 
     def empty(self) -> str:
@@ -38,7 +38,9 @@ class RankWords:
 
     def choice(self, choice: GroupedQuantile, /) -> str:
         """The law of a choice."""
-        return f"exponential mechanism, rate {about(choice.rate)} for each rank"
+        name = "permute-and-flip mechanism" if choice.flip else "exponential mechanism"
+        leaning = ", with public weights that grow inward" if choice.inward else ""
+        return f"{name}, rate {about(choice.rate)} for each rank{leaning}"
 
     def moved(self, choice: GroupedQuantile, /) -> str:
         """How far one unit moves the ranks of one group."""
@@ -53,7 +55,8 @@ class RankWords:
     def cost(self, choice: GroupedQuantile, plan: AggregatePlan, /) -> str:
         """The cost of the choices in all groups of one unit."""
         found = cost_of_choices(choice, squares=isinstance(plan.price, ZeroConcentratedDP))
-        return f"η is the range of the losses in one group at the rate {about(exact(choice.rate))}; {found}"
+        range_of = "the largest loss" if choice.flip else "the range of the losses"
+        return f"η is {range_of} in one group at the rate {about(exact(choice.rate))}; {found}"
 
     def together(self) -> str:
         """How quantiles and noise were added up."""
