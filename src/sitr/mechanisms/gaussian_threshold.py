@@ -148,7 +148,7 @@ class GaussianThreshold:
         ((1, 32), (52, 68))
         """
         width = self.noise.width(confidence=confidence)
-        with ctx.workprec(128):
+        with precision(128):
             return passed_ends(number, self.least, self._tail, width=width, confidence=confidence)
 
     def _tail(self, y: int) -> arb:

@@ -15,11 +15,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.namespace import Later
 from sitr.noise.coins import Coins
 from sitr.numbers import ball
+from sitr.precision import precision
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,7 +84,7 @@ def _ends(words: Integers, sizes: Integers, digits: int) -> tuple[Integers, Inte
 def _settled(known: dict[int, int], digits: int, sizes: Integers, costs: Integers, rate: Fraction, coins: Coins) -> int:
     """The best of these runs, with 64 more digits of each U until one of them is certainly the best."""
     while True:
-        with ctx.workprec(2 * digits + 64):
+        with precision(2 * digits + 64):
             found = {
                 place: _enclosed(word, digits, int(sizes[place])) - ball(rate * int(costs[place]))
                 for place, word in known.items()

@@ -15,10 +15,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 
 from sitr.errors import InvalidParameter
 from sitr.numbers import Number, exact
+from sitr.precision import precision
 
 Law = tuple[Fraction, ...]
 
@@ -89,6 +90,6 @@ def _odds(epsilon: Fraction) -> Fraction:
         raise InvalidParameter(wanted="an ε of at least 0", given=str(float(epsilon)), do="Choose a larger one.")
     if epsilon == 0:
         return Fraction(1)
-    with ctx.workprec(96):
+    with precision(96):
         mantissa, exponent = arb(fmpq(epsilon.numerator, epsilon.denominator)).exp().lower().man_exp()
         return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

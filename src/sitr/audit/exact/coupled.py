@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 
 from sitr.audit.exact.pufferfish import Prior, Secrets, conditional, prior_weights
 from sitr.audit.exact.reading import read_table
@@ -32,6 +32,7 @@ from sitr.errors import InvalidParameter
 from sitr.loss.law import check
 from sitr.namespace import Later
 from sitr.numbers import Interval, Number, exact, float_above, float_below
+from sitr.precision import precision
 
 if TYPE_CHECKING:
     import numpy as np
@@ -112,7 +113,7 @@ def _odds(epsilon: Fraction) -> tuple[Fraction, Fraction]:
     """Fractions just below and above e^ε."""
     if epsilon == 0:
         return Fraction(1), Fraction(1)
-    with ctx.workprec(96):
+    with precision(96):
         found = arb(fmpq(epsilon.numerator, epsilon.denominator)).exp()
         ends = [found.lower(), found.upper()]
         low, high = (Fraction(int(end.man_exp()[0])) * Fraction(2) ** int(end.man_exp()[1]) for end in ends)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flint import arb, ctx
+from flint import arb
 
 from sitr.audit.exact import rational
 from sitr.audit.exact.claims import Decision, decided
@@ -28,6 +28,7 @@ from sitr.loss.law import check
 from sitr.loss.loss import Loss
 from sitr.namespace import Later
 from sitr.numbers import Interval, Number, exact, float_above, float_below, lower, upper
+from sitr.precision import precision
 
 if TYPE_CHECKING:
     import numpy as np
@@ -223,7 +224,7 @@ class FiniteMechanism:
             return Ends(found.lower / float(tilt) * (1 - 1e-15), found.upper / float(tilt) * (1 + 1e-15))
 
         def look(p: Row, q: Row) -> Interval:
-            with ctx.workprec(rational.BITS):
+            with precision(rational.BITS):
                 return _ball(rational.log_moment(p, q, tilt) / (arb(tilt.numerator) / tilt.denominator))
 
         return self._moment(bound, look, lambda p, q: np.log(p) + float(tilt) * np.log(p / q))
@@ -398,5 +399,5 @@ def _logarithm(odds: Fraction | None) -> Interval:
         return Interval(math.inf, math.inf)
     if odds <= 1:
         return Interval(0.0, 0.0)
-    with ctx.workprec(rational.BITS):
+    with precision(rational.BITS):
         return _ball((arb(odds.numerator) / odds.denominator).log())

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 
 from sitr.audit.exact.table import Row
+from sitr.precision import precision
 
 BITS = 256
 MOST_BITS = 1 << 16
@@ -69,7 +70,7 @@ def above(p: Row, q: Row, epsilon: Fraction) -> Event:
 
 
 def _bounds(epsilon: Fraction) -> tuple[Fraction, Fraction]:
-    with ctx.workprec(128):
+    with precision(128):
         found = arb(_q(epsilon)).exp()
         return _fraction(found.lower()), _fraction(found.upper())
 
@@ -94,7 +95,7 @@ def sign(more: Fraction, times: Fraction, epsilon: Fraction) -> int:
         return (difference > 0) - (difference < 0)
     bits = BITS
     while bits <= MOST_BITS:
-        with ctx.workprec(bits):
+        with precision(bits):
             found = arb(_q(more)) - arb(_q(epsilon)).exp() * arb(_q(times))
             if found > 0:
                 return 1
@@ -106,7 +107,7 @@ def sign(more: Fraction, times: Fraction, epsilon: Fraction) -> int:
 
 def hockey_stick(found: Event, epsilon: Fraction) -> arb:
     """P(S) − e^ε·Q(S)."""
-    with ctx.workprec(BITS):
+    with precision(BITS):
         return arb(_q(found.p)) - arb(_q(epsilon)).exp() * arb(_q(found.q))
 
 
@@ -163,7 +164,7 @@ def quantile_odds(p: Row, q: Row, delta: Fraction) -> tuple[Fraction | None, Pla
 
 def log_moment(p: Row, q: Row, tilt: Fraction) -> arb:
     """ln E[e^{λL}] for λ > 0 without infinite losses."""
-    with ctx.workprec(BITS):
+    with precision(BITS):
         power, total = arb(_q(tilt)), arb(0)
         for _, (a, b) in _both(p, q):
             mass = arb(a) / p.denominator
@@ -173,7 +174,7 @@ def log_moment(p: Row, q: Row, tilt: Fraction) -> arb:
 
 def mean(p: Row, q: Row) -> arb:
     """E[L] without infinite losses."""
-    with ctx.workprec(BITS):
+    with precision(BITS):
         total = arb(0)
         for _, (a, b) in _both(p, q):
             mass = arb(a) / p.denominator
