@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sitr.audit.exact.mechanism import finite as finite
     from sitr.audit.exact.population import population as population
     from sitr.audit.exact.pufferfish import pufferfish as pufferfish
+    from sitr.audit.exact.report import verification as verification
 
 __getattr__, __dir__, __all__ = lazily(
     __name__,
@@ -25,5 +26,6 @@ __getattr__, __dir__, __all__ = lazily(
         "maximally_divergent": "exact.divergent",
         "population": "exact.population",
         "pufferfish": "exact.pufferfish",
+        "verification": "exact.report",
     },
 )
