@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sitr.audit.exact.population import population as population
     from sitr.audit.exact.pufferfish import pufferfish as pufferfish
     from sitr.neighbors.distance import Distance as Distance
+    from sitr.audit.exact.report import verification as verification
 
 __getattr__, __dir__, __all__ = lazily(
     __name__,
@@ -65,5 +66,6 @@ __getattr__, __dir__, __all__ = lazily(
         "replay_requests": "empirical.replay",
         "specimens": "corpus.corpus",
         "timing": "empirical.timing",
+        "verification": "exact.report",
     },
 )
