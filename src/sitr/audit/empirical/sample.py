@@ -154,6 +154,8 @@ def _label(value: Any) -> str:
         while len(parts) > 1 and parts[-1] == "nan":  # the end of a shorter answer
             parts.pop()
         return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
-    if isinstance(value, bool | int | float | np.number | np.bool_) and abs(value) < 2**53:
+    if isinstance(value, float | np.floating):
         return repr(float(value))
-    return "nan" if isinstance(value, float | np.floating) and value != value else repr(value)
+    if isinstance(value, int | np.integer | np.bool_) and abs(number := _number(value)) < 2**53:
+        return repr(number)
+    return repr(value)
