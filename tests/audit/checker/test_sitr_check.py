@@ -25,7 +25,6 @@ from sitr.audit.checker import sitr_check
 from sitr.audit.checker.sitr_check import (
     Known,
     Part,
-    arb,
     check,
     composed,
     corners,
