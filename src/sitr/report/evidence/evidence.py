@@ -77,9 +77,8 @@ def content(plan: Plan) -> dict[str, Any]:
     stages = getattr(home, "stages", None)
     return {
         "measurements": [_measurement(each, moves) for each, moves in zip(plan.measurements, moved, strict=True)],
-        "stages": stages and [
-            {"price": promise_dict(price), "measurements": list(places)} for price, places in stages(plan)
-        ],
+        "stages": stages
+        and [{"price": promise_dict(price), "measurements": list(places)} for price, places in stages(plan)],
     }
 
 
