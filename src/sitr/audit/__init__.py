@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from sitr.audit.exact.mechanism import finite as finite
     from sitr.audit.exact.population import population as population
     from sitr.audit.exact.pufferfish import pufferfish as pufferfish
-    from sitr.neighbors.distance import Distance as Distance
     from sitr.audit.exact.report import verification as verification
+    from sitr.neighbors.distance import Distance as Distance
 
 __getattr__, __dir__, __all__ = lazily(
     __name__,
