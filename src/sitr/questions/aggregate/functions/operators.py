@@ -137,9 +137,19 @@ class Filtered(Operators):
         found, where = self.of.bound(view), view.condition(self.where)
         if isinstance(found.aggregate, Filtered):
             raise QuestionError(given="An aggregate has two filters.", do="Join both conditions with AND.")
+        _refuse_windows(self, found)
         aggregate = Filtered(found.aggregate, where.expression)
         parts = tuple((name, _filtered(part, part.aggregate, where, view)) for name, part in found.parts)
         return replace(_filtered(found, aggregate, where, view), parts=parts)
+
+
+def _refuse_windows(aggregate: Aggregate, found: BoundAggregate) -> None:
+    """Refuse what would need the number of a window from one row alone."""
+    if isinstance(found.formula, over.OverRows):
+        raise QuestionError(
+            given=f"{aggregate.sql()} cannot be computed from released rows.",
+            do="Add up counts and sums, such as SUM(COUNT(*)) OVER (), or rank by one number.",
+        )
 
 
 def _filtered(found: BoundAggregate, aggregate: Aggregate, where: Typed, view: View) -> BoundAggregate:
@@ -184,6 +194,7 @@ class IntervalEnd(Operators):
             raise QuestionError(
                 given=f"{self.of.sql()} has no single interval.", do="Ask for the interval of one aggregate."
             )
+        _refuse_windows(self, found)
         formula = EndOf(found.formula, self.upper)
         aggregate = IntervalEnd(found.aggregate, self.upper)
         return BoundAggregate(aggregate, found.terms, formula, found.whole, found.step, found.kind, end=True)

@@ -64,7 +64,8 @@ class Over(Operators):
         inner = self.of.bound(view)
         within = tuple(view.typed(key).expression for key in self.within)
         added = isinstance(inner.formula, Same) or (isinstance(inner.formula, Linear) and not inner.formula.constant)
-        if (self.called in TOTALS and not added) or inner.parts or inner.end or inner.ranked or inner.kind is not None:
+        several = inner.parts or inner.end or inner.ranked or isinstance(inner.formula, OverRows)
+        if (self.called in TOTALS and not added) or several or inner.kind is not None:
             raise QuestionError(
                 given=f"{self.sql()} cannot be computed from released rows.",
                 do="Add up counts and sums, such as SUM(COUNT(*)) OVER (), or rank by one number.",
