@@ -51,8 +51,8 @@ class ParquetFile:
     """A Parquet file, read again for every question.
 
     It may change after it was protected, and still no value in it may make a question fail that was paid for. So bytes
-    that are not UTF-8 are replaced, and a file with columns of times that DuckDB could refuse is read by Arrow. People
-    are told apart by their ids as they are read: those whose ids differ in replaced bytes only count as one person.
+    that are not UTF-8 are replaced, and a file with columns of times that DuckDB could refuse is read by Arrow. A
+    person is an id as it is read: people whose ids differ in replaced bytes only count as one person.
     """
 
     path: Path
