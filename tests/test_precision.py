@@ -156,3 +156,31 @@ def test_numbers_near_zero():
     assert nearest(tiny, zero=100) == 0.0
     assert nearest(arb(0)) == 0.0
     assert sharp(arb(3), bits=10**6) == 3
+
+
+def test_a_block_that_cannot_begin_keeps_no_turn() -> None:
+    with pytest.raises(ValueError, match="prec"), precision(-5):
+        pass
+    done = []
+    other = threading.Thread(target=lambda: done.append(precision(64)(working_bits)()), daemon=True)
+    other.start()
+    other.join(10)
+    assert done == [64]
+    assert working_bits() == 53
+
+
+def test_the_blocks_of_other_threads_are_not_ours() -> None:
+    inside, enough = threading.Event(), threading.Event()
+
+    def compute() -> None:
+        with precision(777):
+            inside.set()
+            enough.wait(10)
+
+    other = threading.Thread(target=compute)
+    other.start()
+    assert inside.wait(10)
+    found = working_bits()
+    enough.set()
+    other.join()
+    assert found == 53

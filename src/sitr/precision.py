@@ -37,6 +37,9 @@ _turn = threading.RLock()
 _blocks: list[int] = []
 """The bits of the blocks that the thread whose turn it is has entered. The first entry is what it found outside."""
 
+_whose: list[int] = [0]
+"""The thread whose turn it is, if it has entered a block; else 0, which no thread is."""
+
 # A child process would wait forever for a turn that another thread had when the process was forked.
 os.register_at_fork(before=_turn.acquire, after_in_parent=_turn.release, after_in_child=_turn.release)
 
@@ -51,16 +54,24 @@ class Precision(ContextDecorator):
 
     def __enter__(self) -> None:
         _turn.acquire()
-        if not _blocks:
-            _blocks.append(ctx.prec)
-        _blocks.append(self.bits or working_bits())
-        ctx.prec = _blocks[-1]
+        found, before = len(_blocks), ctx.prec
+        try:
+            bits = self.bits or (_blocks[-1] if found > 1 else _USUAL)
+            ctx.prec = bits
+            _blocks.extend((bits,) if found else (before, bits))
+            _whose[0] = threading.get_ident()
+        except BaseException:  # without a block there is no end of it, and all other threads would wait forever
+            del _blocks[found:]
+            ctx.prec = before
+            _turn.release()
+            raise
 
     def __exit__(self, *_: object) -> None:
         _blocks.pop()
         ctx.prec = _blocks[-1]
         if len(_blocks) == 1:
             _blocks.clear()
+            _whose[0] = 0
         _turn.release()
 
 
@@ -76,13 +87,13 @@ def precision(bits: int | None = None) -> Precision:
 
 
 def working_bits() -> int:
-    """The bits of the innermost block of this thread.
+    """The bits of the innermost block of this thread; the usual ones outside of all its blocks, whatever others do.
 
     >>> with precision(200):
     ...     working_bits()
     200
     """
-    return _blocks[-1] if len(_blocks) > 1 else _USUAL
+    return _blocks[-1] if _whose[0] == threading.get_ident() else _USUAL
 
 
 def undisturbed(bits: int, compute: Callable[_Given, _Found], *args: _Given.args, **named: _Given.kwargs) -> _Found:

@@ -77,6 +77,33 @@ def test_duckdb_alone_would_fail(name: str, tmp_path: Path) -> None:
         open_source(path, types={}).verify()  # the steward still hears of it
 
 
+@pytest.mark.parametrize("type", [pa.duration("ms"), pa.float16(), pa.decimal256(60, 0), pa.uint64(), pa.date64()])
+def test_other_columns_of_a_file_that_arrow_reads_keep_their_types(type: pa.DataType, tmp_path: Path) -> None:
+    """The types of a statement are those of the file as DuckDB reads it."""
+    path, day = tmp_path / "rows.parquet", 86_400_000
+    numbers = pa.array([0, day, None, 2 * day] if type == pa.date64() else [1, 2, None, 4], pa.int64())
+    values = numbers.cast(pa.float32()).cast(type) if type == pa.float16() else numbers.cast(type)
+    pq.write_table(_rows(_times(pa.timestamp("ms"), 0, FAR, -FAR, 1)).append_column("y", values), path)
+    source = ParquetFile(path)
+    engine = duckdb.connect()
+    for held, table in source.tables().items():
+        engine.register(held, table)
+    types = {name: type for name, type, *_ in engine.execute(f"DESCRIBE SELECT * FROM {source.relation}").fetchall()}
+    assert types == source.types()
+    assert engine.execute(f"SELECT count(y), count(DISTINCT y) FROM {source.relation}").fetchall() == [(3, 3)]
+
+
+def test_files_whose_names_differ_in_case_stay_apart(tmp_path: Path) -> None:
+    paths = [tmp_path / "rows.parquet", tmp_path / "ROWS.parquet"]
+    engine = duckdb.connect()
+    for many, path in enumerate(paths, start=1):
+        pq.write_table(pa.table({"at": _times(pa.timestamp("ms"), *range(many))}), path)
+        for held, table in ParquetFile(path).tables().items():
+            engine.register(held, table)
+    counted = [engine.execute(f"SELECT count(*) FROM {ParquetFile(path).relation}").fetchall() for path in paths]
+    assert counted == [[(1,)], [(2,)]]
+
+
 def test_times_that_can_be_read_stay_as_they_are() -> None:
     table = _rows(_times(pa.timestamp("ms"), 86_400_000, FAR, -FAR, -1))
     assert has_odd_times(table.schema)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from fractions import Fraction
 
 import numpy as np
@@ -35,6 +36,16 @@ def test_one_person_moves_one_result(values, place, other, seed):
     neighbor[place % len(values)] = other
     one, two = (mechanism(wild).results(each, coins=TestCoins(seed)) for each in (values, neighbor))
     assert np.count_nonzero(one != two) <= 1
+
+
+@pytest.mark.parametrize("odd", ["x", None, 2**70, 1e300, [1, 2], b"x", math.nan])
+def test_a_value_of_another_type_moves_one_result(odd):
+    """One array of all values would be of another type then, for everybody: this is why blocks have their own."""
+    together = np.asarray([1.5] * 40 + ["x"])
+    assert together.dtype.kind == "U"
+    for function in (np.mean, statistics.fmean, lambda block: float("iufO".find(block.dtype.kind))):
+        one, two = (mechanism(function).results([1.5] * 40 + [last], coins=TestCoins(4)) for last in (1.5, odd))
+        assert np.count_nonzero(one != two) <= 1
 
 
 def test_overlapping_blocks_would_break_it():

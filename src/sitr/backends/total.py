@@ -54,10 +54,21 @@ def _column(column: pa.ChunkedArray, type: pa.DataType) -> pa.ChunkedArray:
         factor = 10**6 // _PER_SECOND[type.unit]
         most = _MOST_MICROSECONDS // factor
         return _within(column, pa.int64(), -most, most).cast(type).cast(pa.timestamp("us", type.tz))
+    if (read := _as_read(type)) is not None:
+        return column.cast(read)
     if pa.types.is_time(type):
         whole = pa.int32() if pa.types.is_time32(type) else pa.int64()
         return _within(column, whole, 0, _DAY * _PER_SECOND[type.unit]).cast(type)
     return column
+
+
+def _as_read(type: pa.DataType) -> pa.DataType | None:
+    """What DuckDB makes of a type of Arrow in a Parquet file, where it knows it there only, or as another type."""
+    if pa.types.is_duration(type):
+        return pa.int64()
+    if pa.types.is_float16(type):
+        return pa.float32()
+    return pa.float64() if pa.types.is_decimal256(type) else None
 
 
 def _is_text(type: pa.DataType) -> bool:

@@ -121,12 +121,13 @@ class SampleAndAggregate:
     def results(self, values: Any, *, coins: Coins) -> NDArray[np.float64]:
         """The result of each block, as secret as the data. Blocks differ in size by at most one person.
 
-        People are shuffled, so that the promise holds in whatever order a table is read.
+        People are shuffled, so that the promise holds in whatever order a table is read. A list becomes an array block
+        by block: the type of an array follows from all of its values, and one text would make all numbers text.
         """
-        everybody = np.asarray(values)
+        everybody = np.asarray(values) if hasattr(values, "__array__") else list(values)
         self.check(len(everybody))
         order = permutation(size=len(everybody), coins=coins)
-        return np.array([self._result(everybody[block]) for block in np.array_split(order, self.blocks)])
+        return np.array([self._result(everybody, block) for block in np.array_split(order, self.blocks)])
 
     def check(self, people: int) -> None:
         """Refuse fewer people than blocks. Their number is public, because neighbours replace one person."""
@@ -137,9 +138,10 @@ class SampleAndAggregate:
                 do="Choose fewer blocks.",
             )
 
-    def _result(self, block: Any) -> float:
+    def _result(self, everybody: Any, block: NDArray[Any]) -> float:
         try:
-            found = float(self.function(block))
+            own = everybody[block] if isinstance(everybody, np.ndarray) else np.asarray([everybody[i] for i in block])
+            found = float(self.function(own))
         except Exception:  # noqa: BLE001 - whatever the values do to the function, they move one result at most
             return float(self.missing)
         return found if math.isfinite(found) else float(self.missing)

@@ -18,6 +18,7 @@ from sitr.questions.aggregate import view as views
 from sitr.questions.aggregate.bind import BoundedQuery, bound
 from sitr.questions.aggregate.expressions.expression import Name
 from sitr.questions.aggregate.narrowing import Known
+from sitr.questions.aggregate.quantity import Rank
 from sitr.questions.aggregate.sql import parse
 from sitr.questions.aggregate.term import Term
 
@@ -163,3 +164,51 @@ def test_a_wrong_conclusion_moves_no_value_beyond_its_bounds(monkeypatch: pytest
     assert s != sum(row for row in range(1, 60) if row % 20 != 7)
     keyed = asked("age, COUNT(*) AS n FROM t WHERE age > 0 GROUP BY age")
     assert {key for (key,) in open_source(ROWS, types={}).read(keyed, salt=1)} <= {20, 25}
+
+
+@pytest.mark.parametrize("of", ["age", "age * 2", "age + 10"])
+def test_values_between_two_granules_are_not_cut_off(of: str) -> None:
+    """37 counts as 40 with a granularity of 10, whether or not WHERE says that no value is above 39."""
+    wide: dict[str, Any] = {"bounds": {"age": (0, 100)}, "granularity": {"age": 10}}
+    rows = open_source(ROWS, types={})
+
+    def summed(where: str) -> int:
+        found = asked(f"SUM({of}) AS s FROM t WHERE {where}", **wide)
+        (term,) = found.shown_terms
+        return int(rows.read(found, salt=1)[()][0] * term.granularity)
+
+    plainly = "NOT (age < 20 OR age >= 40)"
+    assert ends(asked(f"SUM(age) AS s FROM t WHERE {plainly}", **wide)) == (0, 100)
+    assert ends(asked("SUM(age) AS s FROM t WHERE age >= 20 AND age < 40", **wide)) == (20, 40)
+    assert summed("age >= 20 AND age < 40") == summed(plainly)
+    assert summed("age >= 30 AND age < 40") == summed("NOT (age < 30 OR age >= 40)")
+
+
+def test_moments_within_a_second_have_bounds() -> None:
+    where = "at > '1970-01-01 00:00:05.2' AND at < '1970-01-01 00:00:05.8'"
+    described = describe(
+        "t",
+        kinds={"id": Kind.INTEGER, "at": Kind.TIMESTAMP},
+        unit=Person("id"),
+        relation=Relation.ADD_REMOVE,
+        max_groups=1,
+        max_rows_per_group=1,
+        bounds={},
+        granularity={},
+        keys={},
+    )
+    (term,) = bound(parse(f"SELECT MEDIAN(at) AS m FROM t WHERE {where}"), described).shown_terms
+    assert isinstance(term, Rank)
+    assert (term.quantised.lower, term.quantised.upper) == (5, 6)
+
+
+def test_a_condition_is_about_the_column_of_this_name_alone() -> None:
+    """A key of a sub-query was called b further inside, and here b is the number of rows."""
+    found = asked(
+        "SUM(k) AS s FROM (SELECT id, b AS k, COUNT(*) AS b FROM (SELECT id, age AS b FROM t UNION ALL "
+        "SELECT id, age AS b FROM t) AS u GROUP BY id, 2) AS v WHERE b > 1 AND b < 9",
+        bounds={"age": (0, 100)},
+    )
+    assert ends(found) == (0, 100)
+    exact = open_source(ROWS, types={}).read(found, salt=1)
+    assert exact[()][0] == sum(row for row in range(60) if row % 20 != 7)

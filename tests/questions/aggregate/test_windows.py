@@ -20,8 +20,10 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.noise.coins import TestCoins
 from sitr.questions.aggregate.asked import asked
+from sitr.questions.aggregate.bind import bound
+from sitr.questions.aggregate.expressions.expression import Name
 from sitr.questions.aggregate.fit import fit
-from sitr.questions.aggregate.nodes import text
+from sitr.questions.aggregate.nodes import Named, NamedKey, Query, text
 from sitr.questions.aggregate.other import with_other
 from sitr.questions.aggregate.plan import AggregatePlan, Shown
 from sitr.questions.aggregate.release import Release
@@ -161,6 +163,31 @@ def test_rows_can_be_sorted_and_cut_by_a_window() -> None:
     assert release.rows == (("D", "f"), ("D", "m"))
 
 
+@pytest.mark.parametrize(
+    "order",
+    ["RANK() OVER (ORDER BY SUM(cost))", "COUNT(*) / SUM(COUNT(*)) OVER ()", "COUNT(*) - AVG(COUNT(*)) OVER ()"],
+)
+def test_rows_can_be_sorted_by_a_window_that_is_not_shown(order: str) -> None:
+    plan = planned(f"SELECT site, sex, COUNT(*) AS n FROM t GROUP BY site, sex ORDER BY {order} DESC, site LIMIT 3")
+    release = released(plan, exact_terms(plan))
+    assert release.rows == (("D", "f"), ("D", "m"), ("C", "f"))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        sitr.count().over().interval_low(),
+        sitr.count().over().filter(sitr.column("cost") > 3),
+        sitr.count().over().rank(),
+        sitr.count().rank().interval_high(),
+    ],
+)
+def test_nothing_else_is_made_of_a_window(call: Any) -> None:
+    """These would need its number from one row, and show nothing, or fail, after a charge."""
+    with pytest.raises(QuestionError, match="cannot be computed from released rows"):
+        bound(Query("t", (Named("x", call),), (NamedKey("site", Name("site")),), None), TABLE)
+
+
 def test_python_calls_are_the_same_question() -> None:
     calls = {
         "SUM(COUNT(*)) OVER ()": sitr.count().over(),
@@ -189,6 +216,14 @@ def spelled_sql(call: Any) -> str:
         ("SELECT site, LAG(COUNT(*)) OVER (ORDER BY site) AS x FROM t GROUP BY site", "window function"),
         ("SELECT site, SUM(SUM(COUNT(*)) OVER ()) OVER () AS x FROM t GROUP BY site", "cannot be computed"),
         ("SELECT site, COUNT(*) / SUM(COUNT(*)) OVER () AS x FROM t GROUP BY site HAVING x > 1", "HAVING cannot use x"),
+        (
+            "SELECT site, COUNT(*) AS n FROM t GROUP BY site HAVING RANK() OVER (ORDER BY n) < 3",
+            "HAVING cannot use RANK",
+        ),
+        (
+            "SELECT site, COUNT(*) AS n FROM t GROUP BY site HAVING n / SUM(COUNT(*)) OVER () > 1",
+            "HAVING cannot use SUM",
+        ),
         ("SELECT site, NTILE(4) OVER (ORDER BY COUNT(*)) AS x FROM t GROUP BY site", "window function"),
     ],
 )

@@ -102,7 +102,7 @@ class AnswerColumns:
         checked = None if having is None else self._checked(having[1], hidden, "HAVING")
         if checked is not None:
             truths("HAVING", (checked,))
-            self._refuse_windows(checked)
+            self._refuse_windows(checked, hidden)
         ordered = tuple(
             BoundOrder(self._checked(by, hidden, "ORDER BY"), order.descending, order.nulls_first)
             for (_, by), order in zip(orders, after.order, strict=True)
@@ -117,9 +117,9 @@ class AnswerColumns:
         found = BoundAfter(checked, ordered, after.limit, after.offset, hidden, bool(used & measured))
         return resolved, found
 
-    def _refuse_windows(self, having: Typed) -> None:
-        """HAVING chooses the rows that windows see."""
-        windowed = [name for name, column in self.columns if windows_of(column)]
+    def _refuse_windows(self, having: Typed, hidden: Sequence[tuple[str, BoundAggregate]]) -> None:
+        """HAVING chooses the rows that windows see, whether these are columns of the answer or not."""
+        windowed = [name for name, column in (*self.columns, *hidden) if windows_of(column)]
         if found := [name for name in _names(having) if name in windowed]:
             raise QuestionError(
                 given=f"HAVING cannot use {found[0]}, which follows from all rows that HAVING leaves.",

@@ -17,9 +17,9 @@ def is_unit(of: Typed, unit: Person) -> bool:
 
 
 def leaf(name: str, of: Typed) -> Typed:
-    """A computed column as a column of the next view: what is known about it stays known."""
+    """A computed column as a column of the next view: what is known about it stays known, but not its name there."""
     column = Column(name, of.kind, of.column.quantised if of.column is not None else None, of.keys)
-    return replace(of, what=column, parts=())
+    return replace(of, what=column, parts=(), shown=None)
 
 
 def qualified(columns: list[Visible] | tuple[Visible, ...]) -> tuple[Visible, ...]:

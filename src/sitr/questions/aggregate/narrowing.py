@@ -90,12 +90,15 @@ def _keys(typed: Typed, fact: Known) -> tuple[Key, ...] | None:
 
 
 def _column(column: Column, found: Typed) -> Column:
-    """The column with the bounds and keys of the rows that are kept."""
+    """The column with the bounds and keys of the rows that are kept.
+
+    Bounds are whole granules, rounded outward: a value between two granules may be rounded to the one beyond.
+    """
     quantised, keys = column.quantised, found.keys
     if found.low is not None and found.high is not None:
         if quantised is not None:
-            lower = max(quantised.lower, math.ceil(found.low / quantised.granularity))
-            upper = min(quantised.upper, math.floor(found.high / quantised.granularity))
+            lower = max(quantised.lower, math.floor(found.low / quantised.granularity))
+            upper = min(quantised.upper, math.ceil(found.high / quantised.granularity))
             quantised = replace(quantised, lower=lower, upper=upper) if lower < upper else quantised
         else:
             quantised = _bounds(column, found.low, found.high)
@@ -104,7 +107,7 @@ def _column(column: Column, found: Typed) -> Column:
 
 def _bounds(column: Column, low: Fraction, high: Fraction) -> Quantised | None:
     if column.kind in TEMPORAL:
-        return Quantised(math.ceil(low), math.floor(high), Fraction(1))
+        return Quantised(math.floor(low), math.ceil(high), Fraction(1))
     try:
         return quantise(column.name, column.kind, (low, high), None) if column.kind in NUMERIC else None
     except DescriptionError:  # too far away for a sum

@@ -74,7 +74,7 @@ class Release:
         if after.idle:
             return tuple(range(len(self.keys)))
         rows = self._plain_rows
-        for column in self.plan.columns:
+        for column in (*self.plan.columns, *self.plan.hidden):
             if windows_of(column.aggregate):
                 found = windows.estimates(self, column, confidence=self._sure)
                 for place, row in enumerate(rows):

@@ -103,11 +103,17 @@ def granules_of(of: Typed, *, function: str, table: str) -> Quantised:
 
 
 def _quantised(of: Typed, low: Fraction, high: Fraction) -> Quantised:
-    """In the steps of the expression if there are at most 2^53 of them, and else in about a million steps."""
+    """In the steps of the expression if there are at most 2^53 of them, and else in about a million steps.
+
+    Bounds between two steps are rounded outward, because values are rounded to the nearest step.
+    """
     step = of.step if of.step is not None else (Fraction(1) if of.kind is Kind.INTEGER else None)
     for granularity in (step, None):
+        kind, ends = Kind.REAL, (low, high)
+        if granularity is not None:
+            kind, ends = of.kind, (low // granularity * granularity, -(-high // granularity) * granularity)
         try:
-            return quantise(of.text, of.kind if granularity is not None else Kind.REAL, (low, high), granularity)
+            return quantise(of.text, kind, ends, granularity)
         except DescriptionError as problem:
             wrong = problem
     raise QuestionError(

@@ -71,7 +71,8 @@ def length(function: str, parts: tuple[Typed, ...]) -> Typed:
 def together(function: str, parts: tuple[Typed, ...]) -> Typed:
     """Texts one after the other; NULL if one of them is NULL."""
     texts(function, parts)
-    return Typed(function, Kind.TEXT, parts, nullable=any_nullable(parts), keys=_pairs(*parts))
+    one, other = parts
+    return Typed(function, Kind.TEXT, parts, nullable=any_nullable(parts), keys=_pairs(one, other))
 
 
 def _pairs(one: Typed, other: Typed) -> tuple[Key, ...] | None:

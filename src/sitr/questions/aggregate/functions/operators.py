@@ -133,9 +133,19 @@ class Filtered(Operators):
         found, where = self.of.bound(view), view.condition(self.where)
         if isinstance(found.aggregate, Filtered):
             raise QuestionError(given="An aggregate has two filters.", do="Join both conditions with AND.")
+        _refuse_windows(self, found)
         aggregate = Filtered(found.aggregate, where.expression)
         parts = tuple((name, _filtered(part, part.aggregate, where, view)) for name, part in found.parts)
         return replace(_filtered(found, aggregate, where, view), parts=parts)
+
+
+def _refuse_windows(aggregate: Aggregate, found: BoundAggregate) -> None:
+    """Refuse what would need the number of a window from one row alone."""
+    if isinstance(found.formula, OverRows):
+        raise QuestionError(
+            given=f"{aggregate.sql()} cannot be computed from released rows.",
+            do="Add up counts and sums, such as SUM(COUNT(*)) OVER (), or rank by one number.",
+        )
 
 
 def _filtered(found: BoundAggregate, aggregate: Aggregate, where: Typed, view: View) -> BoundAggregate:
@@ -180,6 +190,7 @@ class IntervalEnd(Operators):
             raise QuestionError(
                 given=f"{self.of.sql()} has no single interval.", do="Ask for the interval of one aggregate."
             )
+        _refuse_windows(self, found)
         formula = EndOf(found.formula, self.upper)
         aggregate = IntervalEnd(found.aggregate, self.upper)
         return BoundAggregate(aggregate, found.terms, formula, found.whole, found.step, found.kind, end=True)
@@ -237,7 +248,8 @@ class Over(Operators):
         inner = self.of.bound(view)
         within = tuple(view.typed(key).expression for key in self.within)
         added = isinstance(inner.formula, Same) or (isinstance(inner.formula, Linear) and not inner.formula.constant)
-        if (self.called in TOTALS and not added) or inner.parts or inner.end or inner.ranked or inner.kind is not None:
+        several = inner.parts or inner.end or inner.ranked or isinstance(inner.formula, OverRows)
+        if (self.called in TOTALS and not added) or several or inner.kind is not None:
             raise QuestionError(
                 given=f"{self.sql()} cannot be computed from released rows.",
                 do="Add up counts and sums, such as SUM(COUNT(*)) OVER (), or rank by one number.",
