@@ -67,3 +67,21 @@ def test_ends_grow_with_the_number(threshold):
     assert found == sorted(found)
     assert found[0][0] == 1  # whoever just passed may have had luck
     assert all(low <= high for low, high in found)
+
+
+@pytest.mark.parametrize("scale", [50, 1000])
+def test_intervals_of_wide_noise_hold_what_is_shown(scale):
+    """Whatever n ≤ T is, N − T has the same law, so that a number near T says nothing about n."""
+    threshold = Threshold(Laplace(scale=scale), groups=1, least=14 * scale)
+    for number in (threshold.least, threshold.least + 1, threshold.least + scale):
+        low, high = threshold.ends(number)
+        assert low == 1
+        assert number <= high < number + 4 * scale
+
+
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+def test_a_confidence_near_one_has_an_interval_too(threshold):
+    number, rest = threshold.least + 500, Fraction(1, 10**30)
+    low, high = threshold.ends(number, confidence=1 - rest)
+    width = threshold.noise.width(confidence=1 - rest)
+    assert (number - low, high - number) == (width, width)

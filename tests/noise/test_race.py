@@ -77,3 +77,30 @@ def test_the_number_of_words_does_not_depend_on_costs():
         coins = Counting()
         best_run(np.array([1, 1, 1]), np.array(costs), Fraction(1), coins)  # type: ignore[arg-type]
         assert coins.asked == 3
+
+
+def test_runs_too_large_for_floats_are_left_to_arb():
+    coins = TestCoins(10)
+    sizes, costs = np.array([1, 10**310], object), np.array([0, 713], object)
+    counts = np.bincount([best_run(sizes, costs, Fraction(1), coins) for _ in range(300)], minlength=2)
+    assert min(counts) > 20  # ln 10^310 is 713.8
+
+
+def test_no_cost_is_so_large_that_floats_decide_alone():
+    """Where all known digits of U are 1, its M has no limit yet, and the candidate may still be the best."""
+
+    class Ones:
+        asked = 0
+
+        def words(self, count):
+            return np.full(count, 2**64 - 1, np.uint64)
+
+        def bits(self, count):
+            self.asked += count
+            return 0
+
+    for costs in (np.array([0, 10**18]), np.array([0, 10**18], object)):
+        coins = Ones()
+        with np.errstate(over="raise", invalid="raise"):
+            assert best_run(np.array([1, 1]), costs, Fraction(10**299), coins) == 0
+        assert coins.asked == 2 * 64

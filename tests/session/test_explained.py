@@ -75,6 +75,17 @@ def test_unknown_keys_have_a_share_too(data: Dataset) -> None:
     assert "keys" in [each["name"] for each in found.to_dict()["measured"]]
 
 
+def test_what_is_left_out_is_not_shown_where_the_threshold_shows_its_numbers() -> None:
+    rows = pa.table({"id": [1], "cost": [1.0], "code": ["x"]})
+    one = sitr.protect(rows, unit="id", name="visits", max_groups=2, max_rows_per_group=1, bounds={"cost": (0, 10)})
+    question = "SELECT code, COUNT(*) AS n, SUM(cost) AS c FROM visits GROUP BY code"
+    lines_of = one.explain(question, "approximate(1, 1e-6)").to_dict()["measured"]
+    found = {each["name"]: each["shown"] for each in lines_of}
+    assert "COUNT(*)" not in found
+    assert "COUNT(DISTINCT id)" in found
+    assert found == {name: name in ("SUM(cost)", "keys") for name in found}
+
+
 def test_the_plan_is_that_of_the_preview(data: Dataset, tmp_path: Path) -> None:
     budget = data.budget(rho=1, ledger=tmp_path / "ledger.db")
     request = budget.sql(QUESTION)

@@ -7,7 +7,8 @@ whatever n is, and N ± the usual width would mostly miss. What is seen has the 
 
 The interval holds every n ≥ 1 for which both are at least α/2 at the number k that is seen. Given that it is seen, each
 of the two fails with a probability of at most α/2 at the exact n, so the interval holds with probability 1 − α. (A key
-that nobody has is never seen, so n ≥ 1.)
+that nobody has is never seen, so n ≥ 1.) Where noise is wide, a number that just passed is so little above T that even
+n = k would rarely be seen with less: then the interval still reaches up to k, so that it holds what is shown.
 
 If Y is log-concave, as Laplace and Gaussian noise are, the likelihood ratio of N given N ≥ T for n and n + 1 grows with
 N. So the first probability grows with n and the second falls: the interval has no gaps, and its ends are found by
@@ -37,16 +38,15 @@ def passed_ends(number: int, least: int, tail: Tail, *, width: int, confidence: 
         return bool(survival(number - n) < half * survival(least - n))
 
     def too_large(n: int) -> bool:
-        # 1 − S(k + 1 − n) = P(Y ≤ k − n) = S(n − k) does not cancel where n > k
-        passes = survival(least - n)
-        return bool(survival(n - number) - (1 - passes) < half * passes)
+        # P(T ≤ N ≤ k) = P(Y ≤ k − n) − P(Y < T − n) = S(n − k) − S(n + 1 − T) does not cancel where n > k
+        return bool(survival(n - number) - survival(n + 1 - least) < half * survival(least - n))
 
     low = _first(lambda n: not too_small(n), 1, number, start=number - width)
     high = number + 1
     step = max(1, width)
     while not too_large(high):
         high, step = high + step, 2 * step
-    return low, _first(too_large, number, high, start=high) - 1
+    return low, max(number, _first(too_large, number, high, start=high) - 1)
 
 
 def _first(holds: Callable[[int], bool], low: int, high: int, *, start: int) -> int:

@@ -119,7 +119,8 @@ class Threshold:
         ((1, 36), (54, 66))
         """
         width = self.noise.width(confidence=confidence)
-        return passed_ends(number, self.least, self._tail, width=width, confidence=confidence)
+        with precision(128):
+            return passed_ends(number, self.least, self._tail, width=width, confidence=confidence)
 
     def _tail(self, y: int) -> arb:
         return discrete_laplace_tail(y, scale=self.noise.scale)

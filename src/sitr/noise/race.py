@@ -34,8 +34,11 @@ else:
 _ABSOLUTE, _RELATIVE = 1e-9, 1e-12
 """The margins of floats: absolute, and relative to rate·cost. A few roundings of 2⁻⁵³ are far below both."""
 
-
 _BEYOND = 10**300
+"""Costs from here on are compared by Arb alone."""
+
+_WIDE = 2**900
+"""Floats would lose digits of U^{1/s} for larger runs."""
 
 
 def best_run(sizes: Integers, costs: Integers, rate: Fraction, coins: Coins, *, digits: int = 64) -> int:
@@ -48,20 +51,25 @@ def best_run(sizes: Integers, costs: Integers, rate: Fraction, coins: Coins, *, 
     1
     """
     words = coins.words(len(sizes)) >> np.uint64(64 - digits)
-    with np.errstate(divide="ignore"):
-        low, high = _ends(words, sizes.astype(float), digits)
-        behind = _floats(costs, rate)
-        margin = _ABSOLUTE + _RELATIVE * behind
-        lowest, highest = low - behind - margin, high - behind + margin
-    left = np.flatnonzero(highest >= lowest.max())
+    left = np.arange(len(sizes)) if sizes.max() > _WIDE else _possible(words, sizes, costs, rate, digits)
     if len(left) == 1:
         return int(left[0])
     return _settled({int(at): int(words[at]) for at in left}, digits, sizes, costs, rate, coins)
 
 
+def _possible(words: Integers, sizes: Integers, costs: Integers, rate: Fraction, digits: int) -> Integers:
+    """The places of the runs that can be the best, as far as floats can tell."""
+    with np.errstate(divide="ignore"):
+        low, high = _ends(words, sizes.astype(float), digits)
+        behind = _floats(costs, rate)
+        margin = _ABSOLUTE + _RELATIVE * behind
+        lowest, highest = low - behind - margin, high - behind + margin
+    return np.flatnonzero(highest >= lowest.max())
+
+
 def _floats(costs: Integers, rate: Fraction) -> Integers:
     """rate·cost, or a number beyond all others where that is too large for a float."""
-    if costs.dtype != object:
+    if costs.dtype != object and rate * int(costs.max()) < _BEYOND:
         return costs.astype(float) * float(rate)
     return np.array([float(min(rate * cost, _BEYOND)) for cost in costs.tolist()])
 

@@ -103,7 +103,7 @@ class Explained:
             return
         shares = _shares(plan)
         for place, each in enumerate(plan.measurements):
-            terms = query.measured[place] if place < len(query.measured) else ()
+            terms = plan.families[place] if place < len(plan.families) else ()
             shown = each.name == KEYS or bool(terms and terms[0] in query.shown_terms)
             yield _Line(each.name, shown, each.distance, each, shares[place] if shares else None)
 

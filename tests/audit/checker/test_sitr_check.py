@@ -11,6 +11,7 @@ import subprocess
 import sys
 from base64 import b64decode
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from html import escape, unescape
 from pathlib import Path
@@ -36,10 +37,12 @@ from sitr.audit.checker.sitr_check import (
 from sitr.cli.main import app
 from sitr.errors import SitrError
 from sitr.loss.discrete_mu import discrete_mu
+from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.neighbors.relation import Relation
 from sitr.questions.question import Question
+from sitr.report.evidence.evidence import law
 from sitr.sensitivity.in_total import in_total
-from tests.audit.checker.plans import KINDS
+from tests.audit.checker.plans import KINDS, ROWS
 from tests.laws import walk
 
 SOURCE = Path(sitr_check.__file__)
@@ -97,6 +100,43 @@ def agreed(kind: str, seed: int, folder: Path) -> bool:
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_agrees_on_a_few_random_plans_of_every_kind(kind: str, tmp_path: Path) -> None:
     assert sum(agreed(kind, seed, tmp_path) for seed in range(FEW // len(KINDS))) > 0
+
+
+@pytest.mark.parametrize("column", ["SUM(cost)", "MEDIAN(cost)"])
+def test_it_agrees_where_the_threshold_shows_its_numbers(column: str, tmp_path: Path) -> None:
+    """The other measurements keep their own distances."""
+    said: dict[str, Any] = {"unit": "patient", "max_groups": 2, "max_rows_per_group": 1, "bounds": {"cost": (0, 100)}}
+    budget = sitr.protect(ROWS, name="visits", **said).budget("approximate(2, 1e-5)", ledger=tmp_path / "ledger.db")
+    request = budget.sql(f"SELECT town, COUNT(*) AS n, {column} AS c FROM visits GROUP BY town")
+    content = request.preview("approximate(1, 1e-6)").to_dict()
+    assert any(one["mechanism"]["law"] == "threshold" for one in content["plan"]["measurements"])
+    assert all(one["name"] != "COUNT(*)" for one in content["plan"]["measurements"])
+    assert not wrong(json.dumps(content))
+
+
+@pytest.mark.parametrize("flip", [False, True])
+def test_losses_of_permute_and_flip_lie_in_no_interval(flip: bool) -> None:
+    choice = GroupedQuantile(rate=Fraction(1, 4), level=Fraction(1, 2), low=0, high=99, groups=4, flip=flip)
+    known = derived(json.loads(json.dumps(law(choice))))
+    assert known is not None
+    assert known.epsilon == choice.promise().epsilon
+    assert float(known.rho) == pytest.approx(choice.zero_concentrated().rho, rel=1e-12)
+    twin = derived(law(replace(choice, flip=not flip)))
+    assert twin is not None
+    found, other = (composed([each], Fraction(1, 1000)) for each in (known, twin))
+    assert found is not None
+    assert other is not None
+    assert choice.loss().epsilon(delta=1e-3).upper <= found * (1 + 5e-4)
+    assert abs(other - found) > 0.05 * found
+
+
+def test_bars_are_in_no_more_groups_than_there_are(tmp_path: Path) -> None:
+    said: dict[str, Any] = {"unit": "patient", "max_groups": 7, "max_rows_per_group": 2, "bounds": {"days": (-4, 4)}}
+    data = sitr.protect(ROWS, name="visits", keys={"ward": ["a", "b"]}, **said)
+    request = data.budget("pure(2)", ledger=tmp_path / "ledger.db").sql(
+        "SELECT ward, HISTOGRAM(days, 0, 2) AS h FROM visits GROUP BY ward", bias="off"
+    )
+    assert not wrong(json.dumps(request.preview("pure(1)").to_dict()))
 
 
 @pytest.mark.slow

@@ -13,8 +13,8 @@ always the tightest. Where a law depends on the data or on earlier answers, the 
 Canonne et al.: The discrete Gaussian. [CR21] Cesar, Rogers: Bounding, concentrating, truncating. [DDR20] Dong et al.:
 Exponential mechanisms. [DGKM22] Doroshenko et al.: Connect the dots. [DLMF] dlmf.nist.gov. [DMNS06] Dwork et al.:
 Calibrating noise. [DRS22] Dong et al.: Gaussian DP. [DVG22] Desfontaines et al.: Partition selection. [HRW11] Hall et
-al.: Random DP. [KKMN09] Korolova et al.: Search queries. [KOV15] Kairouz et al.: Composition. [ZDW22] Zhu et al.:
-Optimal accounting.
+al.: Random DP. [KKMN09] Korolova et al.: Search queries. [KOV15] Kairouz et al.: Composition. [MS20] McKenna, Sheldon:
+Permute-and-flip. [ZDW22] Zhu et al.: Optimal accounting.
 """
 
 from __future__ import annotations
@@ -214,8 +214,8 @@ def quantile(law: Json) -> Known:
     """One choice ∝ e^{−rate·cost} in each group, where the cost is by how many ranks a value is off.
     a values of one unit and b of the other move the costs so that losses differ by numbers in an interval of length
     η = 2·rate·(max(α, 1 − α)·max(a, b) + min(α, 1 − α)·min(a, b)); rate·max(a, b) for an extreme, whose cost counts
-    one side only. So ε = Ση, and ρ = Ση²/8 [CR21]. For the loss, η of different groups are put together until each sum
-    is as wide as the widest: there are fewer than 2⌈Ση/widest⌉ such sums [DDR20, Lemma 3.4].
+    one side only. So ε = Ση, and ρ = Ση²/8 [CR21]; with `flip`, losses are ±η at most, and ρ = Ση²/2 [MS20]. For the
+    loss, η of groups are put together until each sum is as wide as the widest: fewer than 2⌈Ση/widest⌉ [DDR20, 3.4].
     """
     rate, level = exact(law["rate"]), exact(law["level"])
     extreme = (level == 0 and law["offset"] <= 0) or (level == 1 and law["offset"] >= 0)
@@ -225,7 +225,7 @@ def quantile(law: Json) -> Known:
     epsilon, squares = (max(sum(eta**power * n for eta, n in way) for way in ways) for power in (1, 2))
     widest = max(eta for way in ways for eta, _ in way)
     many = min(max(sum(n for _, n in way) for way in ways), 2 * math.ceil(epsilon / widest) - 1)
-    return pure(epsilon, Part("range", (widest,), many), squares / 8)
+    return pure(epsilon, Part("pair" if law["flip"] else "range", (widest,), many), squares / (2 if law["flip"] else 8))
 
 
 def threshold(law: Json) -> Known:

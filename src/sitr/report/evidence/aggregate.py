@@ -12,7 +12,7 @@ from sitr.report.evidence.adds import Adds, Moves
 
 def moves(plan: AggregatePlan) -> list[Moves]:
     """For each measurement, in their order."""
-    terms = [family[0] for family in plan.query.measured]
+    terms = [family[0] for family in plan.families]
     named = plan.measurements[len(terms) :]
     measured = zip(terms, plan.measurements, strict=False)
     return [*(_term(plan.query, *pair) for pair in measured), *(_named(plan.query, each) for each in named)]
@@ -42,7 +42,7 @@ def _term(query: BoundedQuery, term: Quantity, measurement: Measurement) -> Move
             low=low,
             high=high,
             each=each,
-            groups=query.reached if isinstance(term, Bar) else query.max_groups,
+            groups=query.reached,
             rows=None if once else query.max_rows,
             cells=None if isinstance(term, Bar) else query.cells,
             bounds=ends,

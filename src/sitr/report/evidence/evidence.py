@@ -30,7 +30,7 @@ discrete Gaussian    `sigma`, `sensitivity` (ℓ2), `granularity`, `single`: whe
 rounded Gaussian     `sigma`, `sensitivity` (ℓ2), `granularity`
 threshold            `noise`, a law from above; `groups` and `each`, of one unit; `least`, the number that is shown
 partition selection  `epsilon`, `delta`, `keys`
-grouped quantile     `rate`, `level`, `offset`, `each`, `groups`, `cells`, `total`, `relation`
+grouped quantile     `rate`, `level`, `offset`, `each`, `groups`, `cells`, `total`, `inward`, `flip`, `relation`
 exponential          `epsilon`, `sensitivity`, `monotone`
 shared noise         `price`, which tables share that earlier answers choose
 sparse histogram     `noise`, `cells`, `people`
@@ -109,6 +109,7 @@ def law(mechanism: Mechanism) -> dict[str, Any]:
             return {"law": "partition selection", **_numbers(mechanism, "epsilon", "delta"), "keys": mechanism.keys}
         case GroupedQuantile():
             whole = {name: getattr(mechanism, name) for name in ("offset", "each", "groups", "cells", "total")}
+            whole |= {name: getattr(mechanism, name) for name in ("inward", "flip")}
             numbers = _numbers(mechanism, "rate", "level")
             return {"law": "grouped quantile", **numbers, **whole, "relation": mechanism.relation.value}
         case Exponential():

@@ -29,12 +29,15 @@ def cost_of_choices(choice: GroupedQuantile, *, squares: bool) -> str:
     >>> from sitr.mechanisms import GroupedQuantile
     >>> cost_of_choices(GroupedQuantile(rate=0.5, level=0.5, low=0, high=9, groups=3), squares=True)
     'Σ η²/8 = (3 × 0.5²) / 8 ≤ 0.09375 = ρ'
+    >>> cost_of_choices(GroupedQuantile(rate=0.5, level=0.5, low=0, high=9, groups=3, flip=True), squares=True)
+    'Σ η²/2 = (3 × 0.5²) / 2 ≤ 0.375 = ρ'
     """
     power, cost = (2, choice.zero_concentrated().rho) if squares else (1, choice.promise().epsilon)
     worst = max(choice.changes(), key=lambda parts: sum(width**power * many for width, many in parts))
     terms = " + ".join(f"{number(many)} × {about(width)}{'²' if squares else ''}" for width, many in worst if many)
     total = at_most(cost, digits=6)
-    return f"Σ η²/8 = ({terms}) / 8 ≤ {total} = ρ" if squares else f"Σ η = {terms} ≤ {total} = ε"
+    part = 2 if choice.flip else 8
+    return f"Σ η²/{part} = ({terms}) / {part} ≤ {total} = ρ" if squares else f"Σ η = {terms} ≤ {total} = ε"
 
 
 def keys_only(plan: AggregatePlan) -> bool:
