@@ -50,7 +50,8 @@ CASES = tuple(Case(cells, 20_000, 16, 1.0) for cells in (16, 50, 100, 200, 400, 
 
 def measured(case: Case, *, repeat: int, seed: int) -> dict[str, list[float]]:
     """The distance of each release, by way."""
-    chance, found = np.random.default_rng(seed), {"private": [], "random": []}  # type: dict[str, list[float]]
+    chance = np.random.default_rng(seed)
+    found: dict[str, list[float]] = {"private": [], "random": []}
     noise = Laplace(2 / case.epsilon, 2)
     sparse = SparseHistogram(case.cells, case.people, noise)
     for _ in range(repeat):
@@ -71,14 +72,13 @@ def _distance(counts: NDArray[np.int64], noisy: Any, noise: Laplace, where: NDAr
 def rows(*, repeat: int) -> Iterator[dict[str, Any]]:
     for case in CASES:
         risks = measured(case, repeat=repeat, seed=case.cells)
-        scale = {"people": case.people, "epsilon": case.epsilon}
         yield {
             **asdict(case),
-            "least": float(least_risk(cells=case.cells, **scale)),
+            "least": float(least_risk(cells=case.cells, people=case.people, epsilon=case.epsilon)),
             "private": float(np.mean(risks["private"])),
-            "most": float(most_risk(cells=case.cells, **scale)),
+            "most": float(most_risk(cells=case.cells, people=case.people, epsilon=case.epsilon)),
             "random": float(np.mean(risks["random"])),
-            "most_random": float(most_risk(cells=case.full, **scale)),
+            "most_random": float(most_risk(cells=case.full, people=case.people, epsilon=case.epsilon)),
         }
 
 

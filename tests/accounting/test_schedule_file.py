@@ -306,6 +306,7 @@ def test_the_kinds_are_those_of_the_documentation():
         "gaussian",
         "laplace",
         "response",
+        "finite",
         "subsampled",
         "shuffled",
         "random",
@@ -363,3 +364,32 @@ def test_shuffled_answers_keep_their_promise_and_lose_less() -> None:
 def test_what_cannot_be_shuffled(step: dict[str, object], place: str) -> None:
     with pytest.raises(InvalidPromise, match=place):
         read_schedule([step])
+
+
+def test_finite_pairs_are_steps() -> None:
+    schedule = read_schedule([{"finite": {"p": ["3/4", "1/4"], "q": [0.25, "0.75"]}, "times": 3}])
+    (part,) = schedule.parts
+    assert [type(promise).__name__ for promise in part.promises] == ["PureDP", "ZeroConcentratedDP", "ConcentratedDP"]
+    loss, same = schedule.loss(), read_schedule([{"response": {"epsilon": 1.0986122886681098}, "times": 3}]).loss()
+    assert loss is not None
+    assert same is not None
+    assert loss.epsilon(delta=1e-3).upper == pytest.approx(same.epsilon(delta=1e-3).upper, rel=1e-9)
+    (leaky,) = read_schedule([{"finite": {"p": [0.9, 0.1, 0], "q": [0.9, 0, 0.1]}}]).parts
+    assert str(leaky.promises) == "(ApproximateDP(epsilon=0.0, delta=0.1),)"
+    (same_laws,) = read_schedule([{"finite": {"p": [0.5, 0.5], "q": [0.5, 0.5]}}]).parts
+    assert str(same_laws.promises) == "(PureDP(epsilon=0.0),)"
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "message"),
+    [
+        ([0.5, 0.4], [0.5, 0.5], "add up to exactly 1"),
+        ([1], [0.5, 0.5], "equal length"),
+        ([], [1], "a list of probabilities"),
+        (["1/0", 1], [1, 0], "a number above 0"),
+        ([-1, 2], [1, 0], "at least 0"),
+    ],
+)
+def test_what_is_no_finite_pair(p: object, q: object, message: str) -> None:
+    with pytest.raises(InvalidPromise, match=message):
+        read_schedule([{"finite": {"p": p, "q": q}}])

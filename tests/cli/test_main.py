@@ -32,6 +32,7 @@ COMMANDS = (
     "suggest",
     "show",
     "verify",
+    "audit",
     "compare",
     "account",
     "calibrate",

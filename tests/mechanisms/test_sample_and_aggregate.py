@@ -57,7 +57,12 @@ def test_results_that_are_none():
 
 def test_blocks_are_disjoint_and_shuffled():
     seen: list[tuple[int, ...]] = []
-    mechanism(lambda block: seen.append(tuple(block)) or 0.0).results(range(23), coins=TestCoins(2))
+
+    def watched(block):
+        seen.append(tuple(block))
+        return 0.0
+
+    mechanism(watched).results(range(23), coins=TestCoins(2))
     assert sorted(value for block in seen for value in block) == list(range(23))
     assert sorted(map(len, seen)) == [4, 4, 5, 5, 5]
     assert seen[0] != tuple(range(5))

@@ -75,5 +75,5 @@ def test_the_number_of_words_does_not_depend_on_costs():
 
     for costs in ([0, 1, 2], [9, 0, 9]):
         coins = Counting()
-        best_run(np.array([1, 1, 1]), np.array(costs), Fraction(1), coins)
+        best_run(np.array([1, 1, 1]), np.array(costs), Fraction(1), coins)  # type: ignore[arg-type]
         assert coins.asked == 3

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sitr.audit.exact.mechanism import finite as finite
     from sitr.audit.exact.population import population as population
     from sitr.audit.exact.pufferfish import pufferfish as pufferfish
+    from sitr.audit.exact.report import verification as verification
     from sitr.neighbors.distance import Distance as Distance
 
 __getattr__, __dir__, __all__ = lazily(
@@ -65,5 +66,6 @@ __getattr__, __dir__, __all__ = lazily(
         "replay_requests": "empirical.replay",
         "specimens": "corpus.corpus",
         "timing": "empirical.timing",
+        "verification": "exact.report",
     },
 )

@@ -83,7 +83,8 @@ def reconstruct(groups: Bits, answers: NDArray[Any]) -> Bits:
         bounds=[(0, 1)] * people + [(0, None)] * (2 * questions),
         method="highs",
     )
-    return (explained.x[:people] > 0.5).astype(np.int64)
+    found: Bits = (explained.x[:people] > 0.5).astype(np.int64)
+    return found
 
 
 def most_found(loss: Loss) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -18,6 +18,7 @@ from sitr.report.words.words import in_words
 
 if TYPE_CHECKING:
     from sitr.accounting.noises import NoiseLevel
+    from sitr.flavors.arrows import Kept
 
 
 def show_noises(epsilon: float, delta: float, questions: str, *, as_json: bool) -> None:
@@ -55,7 +56,7 @@ def _shown(levels: list[NoiseLevel]) -> RenderableType:
             said(level.calibration.value),
             words.numerals(at_most(level.deviation)),
             words.numerals(f"± {error(level.error)}"),
-            words.notation(level.promise),
+            words.notation(cast("Kept", level.promise)),  # concentrated ones are written too
         )
         for level in levels
     ]

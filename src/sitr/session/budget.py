@@ -18,6 +18,7 @@ from sitr.errors import DescriptionError, QuestionError, SitrError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.price import Amounts, Price, price_of
+from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
@@ -166,8 +167,9 @@ class Budget(Displayed):
             bounds=bounds,
         )
         table = with_keys(table, keys, self._catalog(table))
-        paid = ApproximateDP(said.epsilon, said.delta or 0.0) if price is None and said.epsilon is not None else None
-        paid = paid if price is None else price_of(price)
+        paid: Promise | None = None if price is None else price_of(price)
+        if paid is None and said.epsilon is not None:
+            paid = ApproximateDP(said.epsilon, said.delta or 0.0)
         found = asked(
             spelled_out(plain),
             table,

@@ -52,7 +52,7 @@ def rows(seed: int) -> Any:
 
 
 def texts(seed: int) -> Any:
-    generator = np.random.default_rng(seed)
+    generator: Any = np.random.default_rng(seed)
     return lambda _, size: [("yes", None, "no")[each] for each in generator.integers(0, 3, size).tolist()]
 
 

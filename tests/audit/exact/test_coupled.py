@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ def test_multipliers_beyond_their_limits_would_prove_too_much() -> None:
         [[Fraction(1)], [Fraction(1)]],
         [0],
     )
-    beyond = ([[Fraction(2), Fraction(0)], [Fraction(0), Fraction(2)]], [[Fraction(0)] * 2] * 2, [], [])
+    beyond: Any = ([[Fraction(2), Fraction(0)], [Fraction(0), Fraction(2)]], [[Fraction(0)] * 2] * 2, [], [])
     assert coupled._lower(cases, beyond, Fraction(1)) == 2
     kept = coupled._repaired(
         np.array([[[2.0, 0.0], [0.0, 2.0]], [[0.0, 0.0], [0.0, 0.0]]]), np.array([[1.0, 1.0], [0, 0]])

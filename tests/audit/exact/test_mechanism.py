@@ -44,7 +44,7 @@ def test_delta_is_the_largest_of_all_sets(rows: Rows, epsilon: float) -> None:
         assert found.lower - CLOSE <= expected <= found.upper + CLOSE
         assert found.value.width < 1e-10
         if expected > 1e-6:  # the event attains it
-            p, q = (rows[int(name) - 1] for name in found.pair)
+            p, q = (rows[int(str(name)) - 1] for name in found.pair)
             event = [int(outcome) - 1 for outcome in found.outcomes]
             attained = float(sum(p[z] for z in event)) - math.exp(epsilon) * float(sum(q[z] for z in event))
             assert attained == pytest.approx(expected, abs=1e-9)

@@ -59,7 +59,7 @@ def asked(sql: str, **more: Any) -> BoundedQuery:
     return bound(parse(f"SELECT {sql}"), table(**more))
 
 
-def ends(query: BoundedQuery) -> tuple[Fraction, Fraction]:
+def ends(query: BoundedQuery) -> tuple[Any, Any]:
     (term,) = query.shown_terms
     assert isinstance(term, Term)
     assert term.quantised is not None

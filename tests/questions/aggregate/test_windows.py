@@ -19,12 +19,11 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.noise.coins import TestCoins
-from sitr.questions.aggregate import windows
 from sitr.questions.aggregate.asked import asked
 from sitr.questions.aggregate.fit import fit
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.other import with_other
-from sitr.questions.aggregate.plan import AggregatePlan
+from sitr.questions.aggregate.plan import AggregatePlan, Shown
 from sitr.questions.aggregate.release import Release
 
 SITES, SEXES = ("A", "B", "C", "D"), ("f", "m")
@@ -89,7 +88,7 @@ def test_without_noise_the_numbers_are_those_of_sql(sql: str) -> None:
     found = {release.rows[at]: value for at, value in enumerate(release.values(column))}
     expected = plainly(sql)
     assert found.keys() == expected.keys()
-    assert all(abs(float(found[key]) - float(expected[key])) < 1e-9 for key in expected)  # type: ignore[arg-type, index]
+    assert all(abs(float(found[key]) - float(expected[key])) < 1e-9 for key in expected)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("sql", QUESTIONS)
@@ -117,7 +116,7 @@ def misses(sql: str, releases: int) -> int:
         if key is None:
             continue
         one = shown[release.rows.index(key)]
-        target = true[key] if "HAVING" not in sql else sum(EXACT[each] for each in release.rows)  # type: ignore[index]
+        target = true[key] if "HAVING" not in sql else sum(EXACT[each] for each in release.rows)  # type: ignore[index, misc]
         missed += not one.low - Fraction(1, 10**9) <= target <= one.high + Fraction(1, 10**9)
     return missed
 
@@ -137,13 +136,13 @@ def test_intervals_hold_in_ten_thousand_releases(sql: str) -> None:
 
 def test_the_draws_of_a_total_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """The broken twin: the interval of a total that forgets all noises but one misses too often."""
-    honest = windows.Shown.estimates
+    honest = Shown.estimates
 
     def forgetful(self: Any, granules: Any, *, confidence: Any, draws: int = 1) -> Any:
         assert draws > 0
         return honest(self, granules, confidence=confidence)
 
-    monkeypatch.setattr(windows.Shown, "estimates", forgetful)
+    monkeypatch.setattr(Shown, "estimates", forgetful)
     assert misses(TOTAL, 600) > binom.isf(1e-7, 600, 0.05)
 
 

@@ -108,10 +108,13 @@ def test_every_label_is_translated() -> None:
 DRAWN = {"fitted model", "noisy table", "synthetic rows"}
 """Legends that a chart keeps in a tuple with other things."""
 
+AUDITED = {"mechanism", "witness"}
+"""Labels of the reports of `sitr.audit`, which lies above the reports."""
+
 
 def test_no_translation_of_a_label_is_left_over() -> None:
     named = {kind.value for kind in Kind} | {state.value for state in State}
-    looped = {"type", "bounds", "public values", "repetitions of the whole", *DRAWN}
+    looped = {"type", "bounds", "public values", "repetitions of the whole", *DRAWN, *AUDITED}
     assert sorted(set(LABELS) - used() - named - looped) == []
     assert named <= set(LABELS)
 

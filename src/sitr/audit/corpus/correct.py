@@ -32,7 +32,7 @@ def _response(data: int, size: int, coins: Coins) -> NDArray[Any]:
     return np.where(coins.words(size) >> np.uint64(62) == 0, 1 - data, data)
 
 
-def _halves(data: int, size: int, coins: Coins) -> NDArray[Any]:
+def _halves(data: int, size: int, coins: Coins) -> Any:
     return cells((data, data), size, coins, scale=2 * UNIT)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sitr.audit.exact import rational
 from sitr.audit.exact.claims import Verdict
@@ -170,7 +170,7 @@ def population(
     table: object,
     /,
     *,
-    records: Mapping[object, Number],
+    records: Mapping[Any, Number],
     size: int | None = None,
     draws: int | None = None,
     confidence: Number = CONFIDENCE,

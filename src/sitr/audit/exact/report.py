@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from html import escape
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -50,6 +51,9 @@ class Verification:
 
     def __str__(self) -> str:
         return as_text(self.render())
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
     def to_dict(self) -> dict[str, object]:
         """The figures and verdicts for machines. An infinite end is null."""
@@ -137,7 +141,15 @@ def verification(
     order: float = ORDER,
     progress: Callable[[float], None] | None = None,
 ) -> Verification:
-    """Every figure of a mechanism, one after another."""
+    """Every figure of a mechanism, one after another: printed as a table, for people, and as JSON by `to_dict`.
+
+    `decisions` are what `verify` returned about claims, `progress` is called with the finished share.
+
+    >>> from sitr.audit import finite
+    >>> response = finite([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> print(str(verification(response, (response.verify("pure(1)"),))).splitlines()[0])
+    Broken: pure(1) does not hold: ε is at least 1.09861, and the claim allows 1.
+    """
     looks: list[tuple[Figured, str, Callable[[], Figure]]] = [
         (Figured.EPSILON, "", mechanism.epsilon),
         (Figured.EPSILON_AT_DELTA, about(delta), lambda: mechanism.epsilon(delta=delta)),

@@ -33,7 +33,7 @@ else:
 LOOKS = 200
 """The most values of λ that are tried. If they do not suffice, the interval is wider than requested."""
 
-MOST_WORK = 14_000_000
+MOST_WORK = 12_000_000
 """About this many losses are looked at. Where many pairs are nearly as bad as the worst, the interval is wider."""
 
 SAFE = 1e-13

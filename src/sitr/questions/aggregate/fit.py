@@ -264,10 +264,12 @@ def _counting(query: BoundedQuery, price: ApproximateDP) -> list[AggregatePlan]:
 
     whole, bells = laplace(pure, price.delta), _bell_threshold(query, price, half, bell)
     if pure == bell == 1:
-        return [_keys_and_count(query, price, keys, counted) for keys in (whole, *bells)]
+        alone: list[KeyThreshold] = [whole, *bells]
+        return [_keys_and_count(query, price, keys, counted) for keys in alone]
+    gaussian: list[KeyThreshold] = [laplace(bell, half), *bells]
     thresholds: list[tuple[KeyThreshold, list[Way]]] = [
         (whole, pure_ways(price, beside=(whole,))),
-        *((keys, gaussian_ways(price, beside=(keys,))) for keys in (laplace(bell, half), *bells)),
+        *((keys, gaussian_ways(price, beside=(keys,))) for keys in gaussian),
     ]
     return [plan for keys, found in thresholds for way in found for plan in _plans(query, way, keys, counted=counted)]
 

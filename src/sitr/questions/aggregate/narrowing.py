@@ -130,7 +130,7 @@ def _listed(value: Typed, literals: tuple[Typed, ...]) -> Known:
     bounded = len(ends) == len(literals)
     low, high = (min(ends), max(ends)) if bounded else (None, None)
     exactly = value.kind in _KEYED and all(
-        each.kind is value.kind and (value.kind is not Kind.INTEGER or abs(each.value) < _MOST_WHOLE)  # type: ignore[arg-type, operator]
+        each.kind is value.kind and (value.kind is not Kind.INTEGER or abs(each.value) < _MOST_WHOLE)  # type: ignore[arg-type]
         for each in literals
     )
     keys = tuple(dict.fromkeys(each.value for each in literals)) if exactly else None

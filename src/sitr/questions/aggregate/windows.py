@@ -115,7 +115,7 @@ def _totals(release: Measured, over: Over, inner: Shown, window: Sequence[int], 
     if release.chosen_by_noise:
         each = _each(release, inner, window, sure)
         ends = [(one.value, one.low, one.high) for one in each]
-        value, low, high = (sum(part, Fraction(0)) for part in zip(*ends, strict=True))  # type: ignore[arg-type]
+        value, low, high = (sum(part, Fraction(0)) for part in zip(*ends, strict=True))
         total = Estimate(value, low, high)
     else:
         sums = [sum(part) for part in zip(*release.granules(inner, window), strict=True)]

@@ -12,7 +12,7 @@ caps of your own, the answer would have all of the price and not 90% of its ε o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from sitr.errors import InvalidPromise
@@ -41,16 +41,16 @@ class AutoPlan(AggregatePlan):
     Before the answer, its query has the caps of the description, and afterwards those that were chosen.
     """
 
-    choosing: SuggestionPlan
+    choosing: SuggestionPlan = field(kw_only=True)
     """The first stage."""
-    rest: Additive
+    rest: Additive = field(kw_only=True)
     """What the second stage keeps, whichever caps are chosen."""
 
     @property
     def answering(self) -> AggregatePlan:
         """The second stage alone."""
         many = len(self.measurements) - len(self.choosing.measurements)
-        return AggregatePlan(self.measurements[:many], self.rest, self.text, self.query)
+        return AggregatePlan(self.measurements[:many], self.rest, self.text, self.query, self.counted)
 
     def at(self, caps: Caps) -> AutoPlan:
         """The same plan, with the second stage at these caps."""
@@ -80,7 +80,8 @@ class AutoPlan(AggregatePlan):
 def planned(query: BoundedQuery, choosing: SuggestionPlan, rest: Additive, price: Kept, text: str) -> AutoPlan:
     """The plan for a query with some caps, whose answer is fitted to the rest of the price."""
     answering = fit(query, rest)
-    return AutoPlan((*answering.measurements, *choosing.measurements), price, text, query, choosing, rest)
+    measured = (*answering.measurements, *choosing.measurements)
+    return AutoPlan(measured, price, text, query, answering.counted, choosing=choosing, rest=rest)
 
 
 def stages(price: Promise, *, known: bool) -> tuple[Additive, Additive, Additive]:

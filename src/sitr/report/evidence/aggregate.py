@@ -42,7 +42,7 @@ def _term(query: BoundedQuery, term: Quantity, measurement: Measurement) -> Move
             low=low,
             high=high,
             each=each,
-            groups=query.max_groups,
+            groups=query.reached if isinstance(term, Bar) else query.max_groups,
             rows=None if once else query.max_rows,
             cells=None if isinstance(term, Bar) else query.cells,
             bounds=ends,

@@ -14,8 +14,11 @@ CARRIED = ("kind", "question", "price", "promise", "headline", "delta", "budget"
 
 
 def figures(content: dict[str, Any]) -> str:
-    """The JSON of an answer without its released numbers and without paths of this machine."""
-    receipt = {name: value for name, value in content["receipt"].items() if name != "kept"}
+    """The JSON of an answer without its released numbers and without paths of this machine.
+
+    The page of an answer that is shown again is the same, so it does not say so.
+    """
+    receipt = {name: value for name, value in content["receipt"].items() if name not in {"kept", "again"}}
     carried = {name: content[name] for name in CARRIED if name in content} | {"receipt": receipt}
     return json.dumps(carried, sort_keys=True, separators=(",", ":"))
 

@@ -82,7 +82,7 @@ class AuditWords:
 
     def curves(self) -> tuple[str, str]:
         """The legend: what the claim allows, and what was reached."""
-        return "أقصى ما يسمح به الادعاء", "ما يبلغه اختبار يقينًا"
+        return "يسمح به الادعاء", "يبلغه اختبار"
 
     def described(self, broken: bool, /) -> str:
         """The picture in words."""

@@ -88,7 +88,7 @@ class AuditWords:
 
     def curves(self) -> tuple[str, str]:
         """The legend: what the claim allows, and what was reached."""
-        return "the most that the claim allows", "surely reached by a test"
+        return "claim allows", "test reaches"
 
     def described(self, broken: bool, /) -> str:
         """The picture in words."""
