@@ -69,9 +69,7 @@ def read_number(cell: str, /) -> Fraction:
     (Fraction(1, 3), Fraction(1, 10))
     """
     try:
-        if LARGE.search(cell):
-            raise ValueError
-        top, slash, bottom = cell.partition("/")
+        top, slash, bottom = ("", "", "") if LARGE.search(cell) else cell.partition("/")
         return Fraction(top) / Fraction(bottom) if slash else Fraction(top)
     except (ValueError, ZeroDivisionError):
         raise InvalidParameter(
