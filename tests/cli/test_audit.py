@@ -135,3 +135,66 @@ def test_a_bad_interval_is_refused(sitr: Sitr, canaries: Path) -> None:
         run = sitr("audit", "--scores", canaries, "--interval", text)
         assert run.code == 2
         assert "LOW:HIGH" in run.err
+
+
+ODD = """
+def raises(rows, size):
+    raise ZeroDivisionError("no rows")
+
+def single(rows, size):
+    return 3
+"""
+
+
+@pytest.mark.usefixtures("module")
+@pytest.mark.parametrize(
+    ("subject", "says"),
+    [
+        (["odd_one:raises"], "The function failed: ZeroDivisionError: no rows."),
+        (["odd_one:single"], "returned 1 answers when"),
+        (["broken_one:f"], "The module broken_one cannot be imported: SyntaxError"),
+        (["raising_one:f"], "The module raising_one cannot be imported: ZeroDivisionError"),
+        ([":f"], "cannot be imported"),
+        ([".noise:f"], "cannot be imported"),
+        (["--command", '"echo'], "Expected a program with its arguments"),
+        (["--command", ""], "Expected a program with its arguments"),
+        (["--url", "http://[::1"], "Expected an address of this machine"),
+    ],
+)
+def test_whatever_is_wrong_with_the_mechanism_is_said_in_words(
+    sitr: Sitr, tmp_path: Path, subject: list[str], says: str
+) -> None:
+    (tmp_path / "odd_one.py").write_text(ODD)
+    (tmp_path / "broken_one.py").write_text("def f(:\n")
+    (tmp_path / "raising_one.py").write_text("1 / 0\n")
+    run = sitr("audit", *subject, "--claim", "pure(1)", "--inputs", "[10, 11]", "--draws", "400")
+    assert run.code == 2
+    assert says in run.err
+
+
+@pytest.mark.usefixtures("module")
+def test_inputs_that_are_no_text_are_refused(sitr: Sitr, tmp_path: Path) -> None:
+    (tmp_path / "inputs.json").write_bytes(b"\xff\xfe")
+    run = sitr("audit", "noise_under_audit:count", "--claim", "pure(1)", "--inputs", f"@{tmp_path / 'inputs.json'}")
+    assert run.code == 2
+    assert "Expected two neighbouring inputs" in run.err
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--delta", "-1"], "Expected delta of an audit"),
+        (["--delta", "2"], "Expected delta of an audit"),
+        (["--claim", "random(pure(1), 0.1)"], "one pair of inputs cannot refute it"),
+        (["--claim", "zcdp(0.01)"], "Expected --delta with a claim that states no δ"),
+    ],
+)
+def test_canaries_answer_no_question_that_they_cannot(sitr: Sitr, canaries: Path, more: list[str], says: str) -> None:
+    """A δ of −1 would raise the bound on ε, and a claim that was compared with nothing is not consistent."""
+    run = sitr("audit", "--scores", canaries, *more)
+    assert run.code == 2
+    assert says in run.err
+
+
+def test_canaries_refute_a_zero_concentrated_claim_at_a_delta(sitr: Sitr, canaries: Path) -> None:
+    assert sitr("audit", "--scores", canaries, "--claim", "zcdp(0.01)", "--delta", "1e-6").code == 3

@@ -150,13 +150,20 @@ def _canaries(
 ) -> None:
     from sitr.audit.canaries.one_run import one_run
     from sitr.audit.canaries.scores import read_scores
-    from sitr.audit.empirical.claims import failure_of
+    from sitr.audit.empirical.claims import check, failure_of
     from sitr.flavors.approximate import ApproximateDP
+    from sitr.flavors.gaussian import GaussianDP
     from sitr.flavors.notation import parse
     from sitr.report.chart.audited import bounds_chart
 
     promise = None if claim is None else parse(claim)
     at = delta if delta is not None else 0.0 if promise is None else failure_of(promise)
+    if promise is not None:
+        check(promise)
+        if at == 0.0 and not promise.stated and not isinstance(promise, GaussianDP):
+            raise BadUsage(
+                wanted="--delta with a claim that states no δ", given=claim, do="Add for example --delta 1e-6."
+            )
     lower, upper = (None, None) if interval is None else _interval(interval)
     found = one_run(*read_scores(scores), delta=at, confidence=confidence)
     if promise is not None and upper is None:
@@ -199,10 +206,24 @@ def _box(subject: str | None, command: str | None, url: str | None, *, seed: int
             do="Write for example sitr audit noise:count --claim 'pure(1)' --inputs '[10, 11]'.",
         )
     if command is not None:
-        return Command(shlex.split(command))
+        return Command(_words(command))
     if url is not None:
         return Endpoint(url)
     return Function(_function(str(subject)), coins=system_coins() if seed is None else TestCoins(seed))
+
+
+def _words(command: str) -> list[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        words = []
+    if not words:
+        raise BadUsage(
+            wanted="a program with its arguments for --command",
+            given=repr(command),
+            do="Check its quotation marks, and write for example --command 'python noise.py'.",
+        )
+    return words
 
 
 def _function(name: str) -> Callable[..., Any]:
@@ -215,8 +236,9 @@ def _function(name: str) -> Callable[..., Any]:
     sys.path.insert(0, str(Path.cwd()))
     try:
         found = getattr(import_module(module), function, None)
-    except ImportError as error:
-        raise BadUsage(given=f"The module {module} cannot be imported: {error}.", do="Check its name.") from None
+    except Exception as error:  # noqa: BLE001 - a module may do anything while it is imported
+        reason = str(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
+        raise BadUsage(given=f"The module {module} cannot be imported: {reason}.", do="Check its name.") from None
     finally:
         sys.path.pop(0)
     if not callable(found):
@@ -229,7 +251,7 @@ def _pairs(text: str, *, search: bool, relation: Relation) -> list[tuple[Any, An
     from sitr.audit.empirical.neighbours import neighbouring
 
     if text.startswith("@"):
-        text = Path(text[1:]).read_text(encoding="utf-8")
+        text = Path(text[1:]).read_text(encoding="utf-8", errors="replace")
     try:
         found = json.loads(text)
     except ValueError:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flint import arb
+from flint import arb, ctx
 from typer.testing import CliRunner
 
 import sitr
@@ -51,6 +51,13 @@ MANY, FEW = 1_000, 22
 """How many random plans are checked in all, and how many of them every time."""
 
 pytestmark = pytest.mark.filterwarnings("ignore::sitr.errors.NotPrivate")
+
+
+@pytest.fixture(autouse=True)
+def _as_many_bits_as_the_checker_has() -> Iterator[None]:
+    """The parts of it are called by themselves here."""
+    with ctx.workprec(sitr_check.BITS):
+        yield
 
 
 def wrong(text: str) -> list[tuple[str, ...]]:
@@ -286,6 +293,61 @@ def test_noise_for_other_neighbours_is_found(pages: Pages) -> None:
     assert any("relation" in row[0] for row in wrong(json.dumps(figures)))
 
 
+def forged(pages: Pages, kind: str) -> tuple[Any, Any]:
+    figures = json.loads(element(pages[kind], "sitr-figures"))
+    assert not wrong(json.dumps(figures))
+    return figures, figures["plan"]["measurements"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_stage_without_one_of_its_measurements_is_found(kind: str, pages: Pages) -> None:
+    figures, _ = forged(pages, kind)
+    for stage in figures["plan"]["stages"] or ():
+        left_out = stage["measurements"].pop()
+        assert wrong(json.dumps(figures))
+        stage["measurements"].append(left_out)
+
+
+def test_gaussian_noise_has_no_epsilon_of_its_own() -> None:
+    """A pure promise must not count it as nothing; nor may a promise without δ hide one."""
+    bell = {"law": "discrete Gaussian", "sigma": "1/9", "sensitivity": "1", "granularity": "1", "single": True}
+    laplace = {"law": "discrete Laplace", "scale": "1", "sensitivity": "1", "granularity": "1"}
+    shown_keys = {"law": "threshold", "noise": laplace, "groups": 1, "each": 1, "least": 2}
+    price = {"flavor": "pure", "epsilon": 1.0}
+    for laws, right in (([laplace], True), ([laplace, bell], False), ([shown_keys], False)):
+        found = sitr_check.Check([])
+        known = [derived(law) for law in laws]
+        figures = {"promise": price, "price": price, "plan": {"stages": None}}
+        found.promise([each for each in known if each], figures)
+        assert all(row[3] == "agrees" for row in found.rows) is right
+
+
+@pytest.mark.parametrize("law", ["discrete Laplace", "discrete Gaussian", "rounded Gaussian"])
+def test_a_threshold_below_what_one_person_adds_shows_nearly_always(law: str) -> None:
+    noise = {"law": law, "sensitivity": "1", "granularity": "1", "single": True}
+    noise["scale" if "Laplace" in law else "sigma"] = "2"
+    for k in range(-9, 10):
+        both = sitr_check.upper_tail(noise, k) + sitr_check.upper_tail(noise, 1 - k)
+        assert abs(both - 1) < 1e-30
+    assert sitr_check.upper_tail(noise, -2) > 0.8
+
+
+def test_many_numbers_are_not_one() -> None:
+    """The loss of Gaussian noise on one number is smaller than on several."""
+    law = {"law": "discrete Gaussian", "sigma": "3", "sensitivity": "2", "granularity": "1"}
+    for single in (False, True):
+        found = sitr_check.Check([])
+        found.noise({"moves": [{}]}, law | {"single": single}, {"l1": 4, "l2_squared": 4, "largest": 1}, "")
+        assert (found.rows[0][3] == "agrees") is not single
+
+
+def test_noise_without_caps_is_not_derivable(pages: Pages) -> None:
+    figures, measurements = forged(pages, "suggested")
+    for one in measurements:
+        one["moves"] = one["distance"] = None
+    assert any(row[3].startswith("not derivable") for row in check(json.dumps(figures)).rows)
+
+
 # Ledgers
 
 
@@ -403,3 +465,25 @@ def test_exit_codes(page: Path, tmp_path: Path) -> None:
         found = ran(SOURCE, *arguments)
         assert (found.returncode, found.stdout) == (2, "")
         assert "Cannot check this" in found.stderr
+
+
+@pytest.mark.parametrize("odd", [{"receipt": 5}, {"plan": 5}, {"plan": {"measurements": [5], "stages": None}}])
+def test_odd_content_is_no_traceback(odd: Any, pages: Pages, tmp_path: Path) -> None:
+    figures = json.loads(element(pages["suggested"], "sitr-figures")) | odd
+    (tmp_path / "odd.json").write_text(json.dumps(figures))
+    assert sitr_check.main([str(tmp_path / "odd.json")]) == 2
+    (tmp_path / "odd.json").write_text("[" * 100_000)
+    assert sitr_check.main([str(tmp_path / "odd.json")]) == 2
+
+
+def test_it_leaves_the_precision_of_other_code_alone(pages: Pages) -> None:
+    said = subprocess.run(
+        [sys.executable, "-c", "from flint import ctx; import sitr.audit.checker.sitr_check; print(ctx.prec)"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert said.stdout.strip() == "53"
+    with ctx.workprec(53):
+        assert not wrong(pages["suggested"])
+        assert ctx.prec == 53

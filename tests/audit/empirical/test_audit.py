@@ -229,3 +229,14 @@ def test_bad_use_is_refused() -> None:
         audit(lambda data: data / 0, inputs=(0, 1), claim=PureDP(1.0), draws=400)
     with pytest.raises(InvalidUse, match="function"):
         audit(7, inputs=(0, 1), claim=PureDP(1.0))
+
+
+def test_answers_of_numpy_beside_a_rare_none_are_no_evidence() -> None:
+    """A number must look the same in a block of draws with a None and in one without."""
+    coins = np.random.default_rng(3)
+
+    def rarely_none(_: object, size: int) -> list[object]:
+        return [None if rare else np.float64(1e20) for rare in coins.random(size) < 1e-3]
+
+    found = [audit(rarely_none, inputs=(0, 0), claim=PureDP(0.5), draws=1_200) for _ in range(60)]
+    assert not any(each.broken for each in found)

@@ -81,12 +81,17 @@ def test_neighbours_differ_by_one_row() -> None:
 
 def test_an_answer_looks_the_same_whatever_is_drawn_beside_it() -> None:
     """Otherwise a rare None on one input would change how all other answers to it look."""
-    for answer, beside in ((1, None), (2.5, "x"), ((1, 2), None), ((1, 2), (3,)), (True, None), (1, 10**400)):
+    large, long = np.float64(1e20), tuple(np.random.default_rng(1).normal(size=500).tolist())
+    usual = [(1, None), (2.5, "x"), ((1, 2), None), ((1, 2), (3,)), (True, None), (1, 10**400), (1e20, 2**60)]
+    odd = [(large, None), (np.float64(np.inf), None), (np.float32(1e20), None), (np.int64(2**60), None)]
+    more = [(2**60 + 1, 1.5), (2**63, -1), (long, None), (long, (*long[1:], 2**60)), (long, long[:3])]
+    for answer, beside in (*usual, *odd, *more):
         alone, among = Sample.of([answer, answer]), Sample.of([answer, beside])
         seen = alone.like(among)
         assert np.array_equal(seen.numbers[0], among.numbers[0], equal_nan=True)
         assert among.labels is None or seen.labels is not None
         assert among.labels is None or seen.labels[0] == among.labels[0]  # type: ignore[index]
+        assert alone.labels is None or alone.labels[0] == among.with_labels().labels[0]  # type: ignore[index]
 
 
 def test_long_answers_are_seen_to_their_end() -> None:

@@ -7,15 +7,18 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sitr.audit.exact.events import exponential
 from sitr.audit.exact.mechanism import FiniteMechanism, finite
 from sitr.audit.exact.pairs import Pairs
 from sitr.flavors.pure import PureDP
 from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.exponential import Exponential
+from sitr.precision import precision
 from tests.audit.exact.tables import Rows, delta_by_sets, directed, epsilon_by_sets, losses, tables
 
 CLOSE = 1e-9
@@ -232,3 +235,13 @@ def test_an_error_of_rounding_would_be_found(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(Pairs, "wrong", 0.0)
     twin = finite(rounded * (1 - 1e-14), rounding=2e-6).epsilon()
     assert not twin.lower <= exact.lower <= exact.upper <= twin.upper
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 20.1, 100.3, 333.3, 699.9])
+def test_floats_around_the_exponential_of_a_decimal(epsilon: float) -> None:
+    """The decimal and its float differ, and e^ε multiplies that by ε."""
+    low, high = exponential(epsilon)
+    with precision(200):
+        true = arb(fmpq(*Fraction(repr(epsilon)).as_integer_ratio())).exp()
+        assert arb(low) <= true <= arb(high)
+        assert true <= arb(low) * (1 + 1e-11)

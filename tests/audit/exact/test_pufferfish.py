@@ -91,3 +91,11 @@ def test_what_is_refused() -> None:
         coupled_worlds(table, epsilon=1, priors=[[0.5, 0.5]], secrets=secrets, aggregate=[0])
     with pytest.raises(InvalidParameter, match="some secret is possible"):
         coupled_worlds(table, epsilon=1, priors=[[0, 1]], secrets={"a": ["1"]}, aggregate=[0, 0])
+
+
+def test_a_product_of_small_numbers_does_not_vanish() -> None:
+    """As a float it would be 0, and an outcome that only one secret allows would be left out of the largest loss."""
+    table = [[0.3 + 1e-14, 0.7, 0.0], [0.3, 0.7, 1e-200], [0.3 + 1e-14, 0.7, 0.0]]
+    tiny = Fraction(1, 10**200)
+    with pytest.raises(InvalidParameter, match="probabilities of 0 or at least"):
+        pufferfish(table, priors=[[(1 - tiny) / 2, tiny, (1 - tiny) / 2]], secrets={"a": ["1", "2"], "b": ["3"]})

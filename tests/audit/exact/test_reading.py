@@ -57,3 +57,10 @@ def test_parquet_and_arrow(tmp_path: Path) -> None:
 
 def test_arrays_are_tables() -> None:
     assert finite(np.array([[0.25, 0.75], [0.75, 0.25]])).epsilon().odds == 3
+
+
+@pytest.mark.parametrize("cell", ["1e400", "-1e400", "1e999999999", "1/1e999999999"])
+def test_numbers_beyond_floats_are_refused_at_once(cell: str, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text(f"input,a,b\nx,{cell},0\ny,0,1\n")
+    with pytest.raises(InvalidParameter, match="probabilities"):
+        read_table(tmp_path / "table.csv")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sitr.errors import InvalidParameter
@@ -22,7 +23,7 @@ from sitr.flavors.pure import PureDP
 from sitr.namespace import Later
 from sitr.noise.coins import Coins
 from sitr.noise.uniform import permutation
-from sitr.numbers import inside
+from sitr.numbers import inside, within
 
 if TYPE_CHECKING:
     import numpy as np
@@ -115,6 +116,7 @@ def one_run(
             given=f"{points.size} scores and {truth.size} inclusions",
             do="Give two columns of the same length without missing values.",
         )
+    delta = float(within(delta, name="delta", of="an audit", most=Fraction(1)))
     failure = 1.0 - float(inside(confidence, of="an audit"))
     guesses = tuple(dict.fromkeys(_guesses(points, truth, shares, coins)))
     each = failure / (2 * len(guesses))

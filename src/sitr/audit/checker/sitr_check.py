@@ -9,12 +9,11 @@ Derived numbers are fractions, or balls of Arb, which hold the true number: ever
 digits. A stated ε at some δ may be 1% above the bound that is proved here, and 0.05% below, because this bound is not
 always the tightest. Where a law depends on the data or on earlier answers, the figure is "not derivable".
 
-[BS16] Bun, Steinke: Concentrated DP. [BW18] Balle, Wang: Analytic calibration of the Gaussian mechanism. [CKS20]
-Canonne et al.: The discrete Gaussian. [CR21] Cesar, Rogers: Bounding, concentrating, truncating. [DDR20] Dong et al.:
-Exponential mechanisms. [DGKM22] Doroshenko et al.: Connect the dots. [DLMF] dlmf.nist.gov. [DMNS06] Dwork et al.:
-Calibrating noise. [DRS22] Dong et al.: Gaussian DP. [DVG22] Desfontaines et al.: Partition selection. [HRW11] Hall et
-al.: Random DP. [KKMN09] Korolova et al.: Search queries. [KOV15] Kairouz et al.: Composition. [MS20] McKenna, Sheldon:
-Permute-and-flip. [ZDW22] Zhu et al.: Optimal accounting.
+[BS16] Bun, Steinke: Concentrated DP. [BW18] Balle, Wang: Analytic Gaussian mechanism. [CKS20] Canonne et al.: Discrete
+Gaussian. [CR21] Cesar, Rogers: Bounding, concentrating, truncating. [DDR20] Dong et al.: Exponential mechanisms.
+[DGKM22] Doroshenko et al.: Connect the dots. [DLMF] dlmf.nist.gov. [DMNS06] Dwork et al.: Calibrating noise. [DRS22]
+Dong et al.: Gaussian DP. [DVG22] Desfontaines et al.: Partition selection. [HRW11] Hall et al.: Random DP. [KKMN09]
+Korolova et al.: Queries. [KOV15] Kairouz et al.: Composition. [MS20] McKenna et al.: Flips. [ZDW22] Zhu et al.: Losses.
 """
 
 from __future__ import annotations
@@ -34,8 +33,7 @@ from typing import Any, NamedTuple
 
 from flint import arb, arb_poly, ctx
 
-ctx.prec = 256  # bits of every ball
-DIGITS, SOUND, LOOSE, SHARP = 1e-12, 5e-4, 1e-2, 1e-5
+BITS, DIGITS, SOUND, LOOSE, SHARP = 256, 1e-12, 5e-4, 1e-2, 1e-5
 POINTS = 2**11  # of the lattice on which losses are added, times the root of their number
 Json = dict[str, Any]
 
@@ -94,7 +92,6 @@ def distance(block: Json) -> dict[str, int]:
     return {"l1": block["times"] * l1, "l2_squared": block["times"] * l2, "largest": largest}
 
 
-# Noise
 @cache
 def bell_tails(variance: Fraction, count: int) -> list[arb]:
     """P(Y ≥ k) for 0 ≤ k < count, P(Y = y) ∝ e^{−y²/(2σ²)} on the integers: sums from where all is negligible."""
@@ -110,10 +107,12 @@ def granules(law: Json, name: str = "") -> Fraction:
 
 
 def upper_tail(law: Json, k: int) -> arb:
-    """P(Y ≥ k) for additive noise in granules, k ≥ 1.
+    """P(Y ≥ k) for additive noise in granules, whose law is symmetric.
     Discrete Gaussian, σ > 1,000: e^{−y²/2σ²} is convex beyond σ, so each term is at most the integral over half a step
     to both sides, and all terms are at least the trapezoids. The sum over all integers is σ√(2π)(1 ± e^{−σ²}).
     """
+    if k < 1:
+        return 1 - upper_tail(law, 1 - k)
     size = granules(law)
     if law["law"] == "discrete Laplace":
         return (-k / ball(size)).exp() / (1 + (-1 / ball(size)).exp())
@@ -126,7 +125,6 @@ def upper_tail(law: Json, k: int) -> arb:
     return (least.union(most) if k > size + 1 else arb(0.5, 0.5)) * (1 + arb(0, 2) * (-(ball(size) ** 2)).exp())
 
 
-# Promises of mechanisms
 class Part(NamedTuple):
     """A pair of laws that dominates a loss, this many `times`."""
 
@@ -238,8 +236,7 @@ def threshold(law: Json) -> Known:
     delta = -((-alone).log1p() * law["groups"]).expm1()
     if noise.epsilon is None:
         return noise._replace(flavor="approximate_zcdp", promise={"rho": noise.rho, "delta": delta}, delta=delta)
-    if not alone <= 1 - (-law["each"] / ball(granules(law["noise"]))).exp():
-        delta = arb(1)
+    delta = delta if alone <= 1 - (-law["each"] / ball(granules(law["noise"]))).exp() else arb(1)
     both, pair = {"epsilon": noise.epsilon, "delta": delta}, (Part("pair", (noise.epsilon,)),)
     return noise._replace(flavor="approximate", promise=both, delta=delta, parts=pair)
 
@@ -255,8 +252,7 @@ def derived(law: Json) -> Known | None:
             both, part = {"epsilon": epsilon, "delta": delta}, Part("pair", (epsilon / law["keys"],), law["keys"])
             return Known("approximate", both, epsilon, epsilon**2 / 2, delta, (part,), either=True)
         case "exponential":  # the losses lie in an interval of length ε [DDR20, Lemma 3.4; CR21]
-            epsilon = exact(law["epsilon"])
-            return pure(epsilon, Part("range", (epsilon,)), epsilon**2 / 8)
+            return pure(epsilon := exact(law["epsilon"]), Part("range", (epsilon,)), epsilon**2 / 8)
         case "shared noise":  # whatever the tables are, together they use up the price
             price, flavor = coordinates(law["price"]), law["price"]["flavor"]
             if flavor == "pure":
@@ -266,7 +262,7 @@ def derived(law: Json) -> Known | None:
         case "sparse histogram":  # γ: twice the chance that one is alone, k·p(1 − p)^n at the worst p [HRW11, Sec. 5]
             p, noise = arb(1) / max(law["cells"], law["people"] + 1), additive(law["noise"])
             gamma = 2 * law["cells"] * p * (law["people"] * (-p).log1p()).exp()
-            return Known("random", noise.promise | {"gamma": gamma}, noise.epsilon)
+            return Known("random", noise.promise | {"gamma": gamma}, noise.epsilon, noise.rho)
     return None
 
 
@@ -299,8 +295,7 @@ def tails(part: Part, x: Fraction) -> tuple[arb, arb]:
 
 def reach(part: Part, tiny: arb) -> Fraction:
     """Losses are larger than this with a tiny probability only."""
-    powers = (Fraction(9, 8) ** power / 1024 for power in range(400))
-    return next(x for x in powers if tails(part, x)[0] <= tiny)
+    return next(x for x in (Fraction(9, 8) ** power / 1024 for power in range(400)) if tails(part, x)[0] <= tiny)
 
 
 def on_lattice(part: Part, step: Fraction, tiny: arb) -> tuple[arb_poly, int, arb]:
@@ -332,8 +327,7 @@ def epsilon_at(parts: list[Part], goal: arb) -> float:
         total, first = total * masses**law.times, first + start * law.times
         finite *= (1 - infinite) ** law.times
     # From the right, S₁ = P(L = ∞) + Σ masses and S₂ = Σ masses·e^{−L}: E[(1 − e^{ε−L})₊] = S₁ − e^ε·S₂.
-    s1, s2, grow = 1 - finite, arb(0), ball(step).exp()
-    weight = ball(-step * (first + total.degree())).exp()
+    s1, s2, grow, weight = 1 - finite, arb(0), ball(step).exp(), ball(-step * (first + total.degree())).exp()
     for place in range(total.degree(), -1, -1):
         s1, s2 = s1 + total[place], s2 + total[place] * weight
         if not s1 - s2 / (weight * grow) <= goal:  # ε lies between this point and the one before it
@@ -356,8 +350,7 @@ def from_rho(rho: Fraction, delta: arb) -> float:
     """ε of ρ-zCDP at δ: min over α of ρα + ln(1 − 1/α) + (ln(1/δ) − ln α)/(α − 1) [CKS20, Prop. 12].
     Every α is valid; the best has ρx² + ln(1 + x) = ln(1/δ) for x = α − 1.
     """
-    goal = -float(delta.log())
-    x = ball(Fraction(bisected(lambda x: float(rho) * x * x + math.log1p(x) >= goal)))
+    x = ball(Fraction(bisected(lambda x: float(rho) * x * x + math.log1p(x) >= -float(delta.log()))))
     return max(0.0, float((ball(rho) * (1 + x) - (1 / x).log1p() - (delta.log() + x.log1p()) / x).upper()))
 
 
@@ -373,7 +366,12 @@ def composed(known: list[Known], delta: Fraction) -> float | None:
     return min(found, float(sum(losses))) if bounded else found
 
 
-# Budgets
+def spent(known: list[Known], name: str) -> arb:
+    """The sum of a parameter; infinite if a mechanism has none, as Gaussian noise has no ε."""
+    each = [one.promise.get(name, 0) if name == "gamma" else getattr(one, name, None) for one in known]
+    return arb("inf") if None in each else added(each)
+
+
 NAMES = {"pure": ["epsilon"], "approximate": ["epsilon", "delta"], "zcdp": ["rho", "xi"]}
 NAMES |= {"approximate_zcdp": ["rho", "delta"], "gaussian": ["mu"]}
 
@@ -445,8 +443,8 @@ class Check(NamedTuple):
     def distance(self, one: Json, of: str) -> dict[str, int] | None:
         """How far one unit moves the numbers of a measurement: blocks of numbers, which it moves together."""
         if one["moves"] is None or one["distance"] is None:
-            if one["distance"]:
-                self.unknown(f"{of}: distance", one["distance"]["l1"], "the caps behind it are not in the file")
+            if one["distance"] or "sensitivity" in one["mechanism"]:
+                self.unknown(f"{of}: distance", one["distance"], "the caps behind it are not in the file")
             return None
         for block in one["moves"]:
             for end in ("low", "high") if "bounds" in block else ():
@@ -459,11 +457,11 @@ class Check(NamedTuple):
         return far
 
     def noise(self, one: Json, law: Json, far: dict[str, int], of: str) -> None:
-        """The noise is made for the distance: ℓ1 for Laplace, ℓ2 for Gaussian noise.
+        """The noise is made for the distance: ℓ1 for Laplace, ℓ2 for Gaussian noise; they are the same for one number.
         A count that changes by 1 moves one deviation within buckets of 2^j cells, for each j, by 2(1 − 2^{−j}) at most.
         """
         power, sizes = 1 if law["law"] == "discrete Laplace" else 2, one["moves"][0].get("deviations")
-        moved: Any = far["l1"] if power == 1 else far["l2_squared"]
+        moved: Any = far["l1"] ** power if power == 1 or law.get("single") else far["l2_squared"]
         if sizes:
             moved = far["l1"] ** power * sum((2 - Fraction(2, 2**j)) ** power for j in range(1, sizes + 1))
         self.agree(f"{of}: sensitivity{', squared' if power == 2 else ''}", exact(law["sensitivity"]) ** power, moved)
@@ -500,20 +498,21 @@ class Check(NamedTuple):
     def promise(self, known: list[Known], figures: Json) -> None:
         """The promise of all measurements, in the flavor of the price; for stages, the sum of their prices."""
         stated, stages = coordinates(figures["promise"]), figures["plan"]["stages"]
-        sums: Json = {name: added(getattr(one, name) or 0 for one in known) for name in ("epsilon", "rho", "delta")}
-        sums["gamma"] = added(one.promise.get("gamma", 0) for one in known)
+        sums: Json = {name: spent(known, name) for name in ("epsilon", "rho", "delta", "gamma")}
+        places = sorted(place for stage in stages or () for place in stage["measurements"])
+        if stages:
+            self.judge("stages: each measurement once", places, len(known), places == [*range(len(known))])
         for number, stage in enumerate(stages or (), 1):
             for name, most in coordinates(stage["price"]).items():
-                spent = added(getattr(known[place], name, 0) or 0 for place in stage["measurements"])
-                right = bool(spent <= ball(most) * (1 + DIGITS))
-                self.judge(f"stage {number}: {name} within its price", float(spent), most, right)
+                total = spent([known[place] for place in stage["measurements"]], name)
+                self.judge(f"stage {number}: {name} in price", total, most, bool(total <= ball(most) * (1 + DIGITS)))
                 sums[name] = most if number == 1 else sums.get(name, 0) + most
         price, close = coordinates(figures["price"]), {}
         if figures["promise"]["flavor"] == "approximate" and stated["delta"]:
             sums |= {"epsilon": composed(known, price["delta"]), "delta": price["delta"]}
             close = {"epsilon": (SOUND, LOOSE)}
-        for name, value in stated.items():
-            self.agree(f"promise: {name}", value, sums.get(name, 0), *close.get(name, ()))
+        for name, value in ({name: 0 for name in ("delta", "gamma") if sums[name] > 0} | stated).items():
+            self.agree(f"promise: {name}", value, sums.get(name), *close.get(name, ()))
             self.judge(f"promise: {name} within the price", value, price.get(name, 0), value <= price.get(name, 0))
 
     def headline(self, known: list[Known], figures: Json) -> None:
@@ -565,12 +564,13 @@ class Check(NamedTuple):
 
 
 def shown(value: object) -> str:
-    if isinstance(value, float | Fraction):
+    if isinstance(value, float | Fraction | arb):
         return f"{float(value):.10g}"
-    text = str(value["notation"] if isinstance(value, dict) else value)
+    text = str(value.get("notation", "") if isinstance(value, dict) else value)
     return text if len(text) <= 26 else f"{text[:25]}…"
 
 
+@ctx.workprec(BITS)  # only while it checks: other code of the process has its own precision
 def check(text: str) -> Check:
     """The check of a certificate, of the JSON of an answer, or of a ledger."""
     found, elements = Check([]), re.findall(r'<template class="(sitr-\w+)"[^>]*>(.*?)</template>', text, re.DOTALL)
@@ -586,7 +586,7 @@ def main(arguments: list[str]) -> int:
     try:
         (path,) = arguments
         rows = check(Path(path).read_text("utf-8")).rows
-    except (ArithmeticError, LookupError, OSError, TypeError, ValueError) as failure:
+    except Exception as failure:  # noqa: BLE001 - whatever is odd about the file
         sys.stderr.write(f"Cannot check this: {failure!r}\nUsage: python sitr_check.py CERTIFICATE\n")
         return 2
     for figure, stated, mine, verdict in [("figure", "stated", "derived", "verdict"), *rows]:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from sitr.audit.empirical.sample import Sample
-from sitr.errors import InvalidParameter, InvalidUse, SourceError
+from sitr.errors import InvalidParameter, InvalidUse, SitrError, SourceError
 from sitr.noise.coins import Coins, system_coins
 
 if TYPE_CHECKING:
@@ -57,13 +57,7 @@ class Function:
         names = _parameters(self.call)
         more: dict[str, Any] = {"coins": self.coins} if "coins" in names else {}
         if "size" in names:
-            answers = self.call(data, size=size, **more)
-            if len(answers) != size:
-                raise InvalidUse(
-                    given=f"The function returned {len(answers)} answers when {size} were requested.",
-                    do="Return one row for each answer, or leave out the parameter `size`.",
-                )
-            return Sample.of(answers)
+            return self._together(data, size, more)
         found, spent = [], []
         for _ in range(size):
             start = time.perf_counter_ns()
@@ -74,6 +68,26 @@ class Function:
             spent.append((time.perf_counter_ns() - start) * 1e-9)
             found.append(answer)
         return Sample.of(found, seconds=spent if self.timed else None)
+
+    def _together(self, data: Any, size: int, more: dict[str, Any]) -> Sample:
+        """All answers of one call."""
+        try:
+            answers = self.call(data, size=size, **more)
+        except SitrError:
+            raise
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise InvalidUse(
+                given=f"The function failed: {reason}.",
+                do="Run it once on this input, or leave out the parameter `size`: then each failure is an answer.",
+            ) from error
+        returned = len(answers) if hasattr(answers, "__len__") and getattr(answers, "shape", None) != () else 1
+        if returned != size or not hasattr(answers, "__len__"):
+            raise InvalidUse(
+                given=f"The function returned {returned} answers when {size} were requested.",
+                do="Return one row for each answer, or leave out the parameter `size`.",
+            )
+        return Sample.of(answers)
 
 
 def _parameters(call: Callable[..., Any]) -> frozenset[str]:
@@ -108,7 +122,13 @@ class Command:
         filled = [each.replace("{input}", written).replace("{draws}", str(size)) for each in self.arguments]
         try:
             done = subprocess.run(
-                filled, input=written, capture_output=True, text=True, timeout=self.seconds, check=False
+                filled,
+                input=written,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=self.seconds,
+                check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as failure:
             raise SourceError(
@@ -141,8 +161,12 @@ class Endpoint:
     seconds: float = 60.0
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
-        if parts.scheme != "http" or not _local(parts.hostname or ""):
+        try:
+            parts = urlsplit(self.url)
+            local = parts.scheme == "http" and _local(parts.hostname or "")
+        except ValueError:
+            local = False
+        if not local:
             raise InvalidParameter(
                 wanted="an address of this machine, such as http://127.0.0.1:8000/count",
                 given=repr(self.url),

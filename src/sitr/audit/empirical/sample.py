@@ -18,6 +18,9 @@ else:
 LONGEST = 32
 """Numbers of one answer that are looked at one by one; the end of a longer one is seen as a whole."""
 
+_WHOLE = 2**53
+"""Below this, floats hold all integers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:
@@ -55,7 +58,7 @@ class Sample:
         array = answers if objects is None else _array(objects)
         if array is not None and array.dtype.kind in "fiub":
             numbers = array.reshape(len(array), -1).astype(np.float64)
-            lossless = (array.dtype.kind == "f" and array.dtype.itemsize <= 8) or bool(np.all(np.abs(numbers) < 2**53))
+            lossless = (array.dtype.kind == "f" and array.dtype.itemsize <= 8) or bool(np.all(np.abs(numbers) < _WHOLE))
             if lossless:
                 return cls(numbers if numbers.shape[1] <= LONGEST else _cut(numbers), None, taken)
             objects = [row if isinstance(row, int) else tuple(row) for row in array.tolist()]
@@ -121,7 +124,10 @@ def _array(answers: list[Any]) -> NDArray[Any] | None:
         found = np.asarray(answers)
     except (ValueError, TypeError, OverflowError):
         return None
-    return found if found.dtype.kind in "fiub" and found.ndim <= 2 else None
+    if found.dtype.kind not in "fiub" or found.ndim > 2:
+        return None
+    # Beside a float, an array would round integers that it otherwise keeps.
+    return None if found.dtype.kind == "f" and np.any(np.abs(found) >= _WHOLE) else found
 
 
 def _numbers(objects: list[Any]) -> NDArray[np.float64]:
@@ -149,13 +155,20 @@ def _labels(objects: Iterable[Any]) -> NDArray[np.object_]:
 
 def _label(value: Any) -> str:
     """One text for one value, whether it was drawn as a number, as an element of an array or beside other things."""
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, tuple | list | np.ndarray):
+        if len(value) > LONGEST and all(map(_plain, value)):  # as in an array, of which no more is kept
+            value = _cut(np.array([value], dtype=np.float64))[0].tolist()
         parts = [_label(each) for each in value]
         while len(parts) > 1 and parts[-1] == "nan":  # the end of a shorter answer
             parts.pop()
         return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
-    if isinstance(value, float | np.floating):
-        return repr(float(value))
-    if isinstance(value, int | np.integer | np.bool_) and abs(number := _number(value)) < 2**53:
-        return repr(number)
-    return repr(value)
+    return repr(float(value)) if _plain(value) else repr(value)
+
+
+def _plain(value: Any) -> bool:
+    """Whether a value is a number that a float holds without loss."""
+    if isinstance(value, np.bool_ | np.floating) and value.dtype.itemsize <= 8:
+        return True
+    return isinstance(value, float) or (isinstance(value, int | np.integer) and abs(int(value)) < _WHOLE)

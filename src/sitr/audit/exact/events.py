@@ -38,11 +38,11 @@ class Found:
 
 
 def exponential(epsilon: float) -> tuple[float, float]:
-    """Floats below and above e^ε."""
+    """Floats below and above e^ε, whatever ε has this float: rounding it moves e^ε by a share that grows with ε."""
     if epsilon > WIDEST:
         return math.exp(WIDEST), math.inf
-    middle = math.exp(epsilon)
-    return max(0.0, middle * (1 - FUNCTIONS)), middle * (1 + FUNCTIONS)
+    middle, error = math.exp(epsilon), FUNCTIONS * (1 + epsilon)
+    return max(0.0, middle * (1 - error)), middle * (1 + error)
 
 
 def logarithm(low: float, high: float) -> Interval:

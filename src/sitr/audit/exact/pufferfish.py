@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from sitr.audit.exact.mechanism import FiniteMechanism, Meaning
 from sitr.audit.exact.reading import read_table
-from sitr.audit.exact.table import ROUNDING, Name, Table
+from sitr.audit.exact.table import ROUNDING, Name, Table, usable
 from sitr.errors import InvalidParameter, quoted
 from sitr.loss.law import ROUNDING as UNIT
 from sitr.namespace import Later
@@ -124,7 +124,8 @@ def mixture(table: Table, rows: Mapping[tuple[str, str], Sequence[Fraction]]) ->
             for weight in rows.values()
         ]
         return Table.of(values, inputs=names, outcomes=table.outcomes)
-    floats = np.array([[float(weight) for weight in row] for row in rows.values()]) @ table.values
-    floats.setflags(write=False)
+    weights = np.array([[float(weight) for weight in row] for row in rows.values()])
+    possible = np.array([[weight > 0 for weight in row] for row in rows.values()]).astype(np.float64)
+    zeros = possible @ (table.values > 0.0) == 0.0  # a product of small numbers may be 0 as a float only
     error = table.rounding + (len(table.inputs) + 4) * UNIT
-    return Table(tuple(names), table.outcomes, floats, error)
+    return Table(tuple(names), table.outcomes, usable(weights @ table.values, zeros), error)

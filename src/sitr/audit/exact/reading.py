@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,9 @@ else:
     np = Later("numpy")
     pa = Later("pyarrow")
     parquet = Later("pyarrow.parquet")
+
+LARGE = re.compile(r"e[+-]?\d{5}", re.IGNORECASE)
+"""Exponents of numbers that have too many digits to be written out, and are no probabilities."""
 
 
 def read_table(source: object, /, *, rounding: Number = ROUNDING) -> Table:
@@ -54,7 +58,7 @@ def _csv(path: Path, rounding: Number) -> Table:
     inputs = [row[0] for row in rows] if named else None
     values: list[list[Fraction | float]] = [[read_number(cell) for cell in row] for row in cells]
     if not all(sum(row) == 1 for row in values):  # then the decimals are rounded
-        values = [[float(cell) for cell in row] for row in values]
+        values = [[float(cell) if 0 <= cell <= 1 else cell for cell in row] for row in values]
     return Table.of(values, inputs=inputs, outcomes=head[start:], rounding=rounding)
 
 
@@ -65,7 +69,7 @@ def read_number(cell: str, /) -> Fraction:
     (Fraction(1, 3), Fraction(1, 10))
     """
     try:
-        top, slash, bottom = cell.partition("/")
+        top, slash, bottom = ("", "", "") if LARGE.search(cell) else cell.partition("/")
         return Fraction(top) / Fraction(bottom) if slash else Fraction(top)
     except (ValueError, ZeroDivisionError):
         raise InvalidParameter(

@@ -100,11 +100,11 @@ class Table:
         if rows is not None:
             floats = np.array([[one / row.denominator for one in row.numerators] for row in rows])
             zeros = np.array([[one == 0 for one in row.numerators] for row in rows])
-            return cls(named, called, _usable(floats, zeros), 2.0**-53, rows)
+            return cls(named, called, usable(floats, zeros), 2.0**-53, rows)
         floats = np.array(numbers, dtype=np.float64)
         for name, given, row in zip(named, numbers, floats.tolist(), strict=True):
             _check_sum(name, row, 0.0 if all(isinstance(one, Fraction | int) for one in given) else wrong)
-        return cls(named, called, _usable(floats, floats == 0.0), max(wrong, 2.0**-52))
+        return cls(named, called, usable(floats, floats == 0.0), max(wrong, 2.0**-52))
 
     def place(self, name: object, /) -> int:
         """The row of an input by its name.
@@ -214,7 +214,8 @@ def _check_sum(name: Name, row: Sequence[float], wrong: float) -> None:
         )
 
 
-def _usable(values: Matrix, zeros: object) -> Matrix:
+def usable(values: Matrix, zeros: object) -> Matrix:
+    """The same floats, if those that should be above 0 are not too small to be accurate."""
     if np.any((values < SMALLEST) & ~np.asarray(zeros)):
         raise InvalidParameter(
             wanted=f"probabilities of 0 or at least {SMALLEST:g}",
