@@ -85,7 +85,7 @@ class Threshold:
 
         return cls(noise, keys, least_whole(keeps, least=many + 1), many)
 
-    @precision()
+    @precision(128)
     def promise(self) -> ApproximateDP:
         """(Δ/scale, 1 − (1 − p)^g)."""
         return ApproximateDP(self.noise.promise().epsilon, upper(exposed(self._alone(), self.groups)))
