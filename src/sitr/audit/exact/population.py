@@ -10,6 +10,7 @@ Where these are too many, pairs are drawn, and γ is an interval that holds with
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -216,7 +217,7 @@ def population(
     return PopulationMechanism(read, found, tuple(pairs.values()), draws, sure)
 
 
-class _Source:
+class _Source(ABC):
     """Where the law of the outcome for a data set comes from."""
 
     ordered: bool = False
@@ -225,8 +226,9 @@ class _Source:
         """A data set as it is looked up: sorted, if the order does not matter."""
         return people if self.ordered else tuple(sorted(people))
 
+    @abstractmethod
     def rows(self, wanted: list[Records]) -> tuple[Table, dict[Records, int]]:
-        raise NotImplementedError
+        """The table of these data sets, and the row of each."""
 
 
 class _Computed(_Source):

@@ -9,6 +9,7 @@ from fractions import Fraction
 from flint import arb, fmpq
 
 from sitr.audit.exact.table import Row
+from sitr.errors import Undecided
 from sitr.precision import precision
 
 BITS = 256
@@ -102,7 +103,10 @@ def sign(more: Fraction, times: Fraction, epsilon: Fraction) -> int:
             if found < 0:
                 return -1
         bits *= 4
-    raise AssertionError("enough bits tell numbers of reasonable size apart")  # pragma: no cover
+    raise Undecided(
+        given=f"Two numbers agree to {MOST_BITS} bits, and which of them is larger could not be decided.",
+        do="Write the probabilities with fewer digits.",
+    )
 
 
 def hockey_stick(found: Event, epsilon: Fraction) -> arb:
