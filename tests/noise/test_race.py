@@ -102,5 +102,5 @@ def test_no_cost_is_so_large_that_floats_decide_alone():
     for costs in (np.array([0, 10**18]), np.array([0, 10**18], object)):
         coins = Ones()
         with np.errstate(over="raise", invalid="raise"):
-            assert best_run(np.array([1, 1]), costs, Fraction(10**299), coins) == 0
+            assert best_run(np.array([1, 1]), costs, Fraction(10**299), coins) == 0  # type: ignore[arg-type]
         assert coins.asked == 2 * 64

@@ -162,7 +162,7 @@ def _canaries(
         check(promise)
         if at == 0.0 and not promise.stated and not isinstance(promise, GaussianDP):
             raise BadUsage(
-                wanted="--delta with a claim that states no δ", given=claim, do="Add for example --delta 1e-6."
+                wanted="--delta with a claim that states no δ", given=repr(claim), do="Add for example --delta 1e-6."
             )
     lower, upper = (None, None) if interval is None else _interval(interval)
     found = one_run(*read_scores(scores), delta=at, confidence=confidence)

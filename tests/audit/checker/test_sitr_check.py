@@ -316,7 +316,7 @@ def test_gaussian_noise_has_no_epsilon_of_its_own() -> None:
     price = {"flavor": "pure", "epsilon": 1.0}
     for laws, right in (([laplace], True), ([laplace, bell], False), ([shown_keys], False)):
         found = sitr_check.Check([])
-        known = [derived(law) for law in laws]
+        known = [derived(law) for law in laws]  # type: ignore[arg-type]
         figures = {"promise": price, "price": price, "plan": {"stages": None}}
         found.promise([each for each in known if each], figures)
         assert all(row[3] == "agrees" for row in found.rows) is right
