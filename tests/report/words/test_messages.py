@@ -215,4 +215,4 @@ def test_missing_options_of_a_start_are_arabic(who: str) -> None:
         f"Missing {who}. You must also confirm what Sitr detected in the rows, because it becomes public: a real."
     )
     assert not {"with", "and", "or", "Missing", "confirm"} & set(said.replace("(", " ").replace(")", " ").split())
-    assert found.say("A comma is missing before COUNT. Add it.").endswith("أضفها.")
+    assert found.say("Add it.") == "أضفها."
