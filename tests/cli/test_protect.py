@@ -104,7 +104,7 @@ def test_missing_options_are_named_together(sitr: Sitr, words: tuple[str, ...], 
 def test_missing_types_are_named_with_the_other_options(sitr: Sitr) -> None:
     Path("wards.csv").write_text("ward,open,beds\nA,true,1\nB,false,2\n")
     refused = sitr("protect", "wards.csv", "--json").error()
-    assert "(or --unit-row) and a confirmation of what Sitr detected" in refused["given"]
+    assert "(or --unit-row). You must also confirm what Sitr detected" in refused["given"]
     assert "(ward text, open boolean, beds integer)" in refused["given"]
     assert refused["do"].endswith("--type ward=text --type open=boolean --type beds=integer.")
 

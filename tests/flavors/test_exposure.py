@@ -30,8 +30,19 @@ def test_exposing_each_person_with_probability_delta_keeps_the_promise() -> None
 
 @pytest.mark.parametrize("promise", PROMISES, ids=repr)
 def test_warned(promise: Promise) -> None:
-    with pytest.warns(LargeDelta, match=r"1 in 1,000, .* exposes 0\.1 of them .* a δ of 0\.0001 or less"):
+    with pytest.warns(LargeDelta, match=r"1 in 1,000, .* exposes 0\.1 of them .* a δ below 0\.0001\."):
         warn_of_delta(promise, people=1_000)
+
+
+@pytest.mark.parametrize("people", [7, 100, 1_000, 1_500, 40_000, 123_456_789])
+def test_the_advice_is_enough(people: int) -> None:
+    with pytest.warns(LargeDelta) as warned:
+        warn_of_delta(sitr.ApproximateDP(1.0, 0.5), people=people)
+    advised = float(str(warned[0].message).split()[-1].rstrip("."))
+    assert 0.5 * 0.1 / people < advised <= 0.1 / people
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_delta(sitr.ApproximateDP(1.0, advised * 0.999), people=people)
 
 
 @pytest.mark.parametrize("promise", [*PROMISES, sitr.PureDP(5.0), sitr.ZeroConcentratedDP(0.5)], ids=repr)

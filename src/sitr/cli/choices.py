@@ -165,8 +165,11 @@ class Choices:
         if unsure is not None and not missing:
             confirm(unsure, declared=found.declared, written=self.written)
         if unsure is not None:
-            types = f"a confirmation of what Sitr detected in the rows, which becomes public ({proposal(unsure)})"
-            missing, add = [*missing, types], [*add, shlex.join(confirming(unsure))]
+            raise BadUsage(
+                given=f"Missing {listed(missing)}. You must also confirm what Sitr detected in the rows, because it "
+                f"becomes public: {proposal(unsure)}.",
+                do=f"Add for example {' '.join([*add, shlex.join(confirming(unsure))])}.",
+            )
         if missing:
             raise BadUsage(given=f"Missing {listed(missing)}.", do=f"Add for example {' '.join(add)}.")
         if self.unit_row and any(cap not in (None, 1) for cap in given):

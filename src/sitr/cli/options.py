@@ -94,7 +94,7 @@ def example_of(unit: str | None, caps: Iterable[str]) -> str:
     >>> example_of("patient_id", ["--max-groups"])
     '--unit patient_id --max-groups 3'
     """
-    named = shlex.quote(unit) if unit is not None else "patient_id"
+    named = shlex.quote(unit) if unit is not None else "COLUMN"
     return " ".join((f"--unit {named}", *(f"{option} {EXAMPLES[option]}" for option in caps)))
 
 

@@ -34,7 +34,7 @@ def show_reconstruction(*, as_json: bool) -> None:
 
 def _shown(trials: Sequence[Trial]) -> Group:
     words = in_words(None)
-    headings = ("noise of each count", "all counts promise", "bits found", "at most, by the promise")
+    headings = ("noise of each count", "all counts promise", "bits found", "at most, on average")
     rows = [
         (
             words.formula(f"σ = {number(trial.sigma)}") if trial.sigma else said("none"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from decimal import ROUND_DOWN, Context, Decimal
 from fractions import Fraction
 
 from sitr.errors import LargeDelta
@@ -33,7 +34,16 @@ def warn_of_delta(promise: Promise, *, people: int, stacklevel: int = 2) -> None
     if many >= FEW:
         warnings.warn(
             f"Its δ is not well below 1 in {people:,}, the number of people: a mechanism that exposes {many:.2g} of "
-            f"them outright, on average, would keep it. Choose a δ of {float(FEW / people):.1g} or less.",
+            f"them outright, on average, would keep it. Choose a δ below {_fewer(people)}.",
             LargeDelta,
             stacklevel=stacklevel + 1,
         )
+
+
+def _fewer(people: int) -> str:
+    """The δ at which the warning begins, rounded down to one digit: every δ below it is free of the warning.
+
+    >>> _fewer(1_500), _fewer(40_000)
+    ('6e-05', '2e-06')
+    """
+    return f"{float(Context(prec=1, rounding=ROUND_DOWN).divide(Decimal(FEW.numerator), FEW.denominator * people)):.1g}"

@@ -132,3 +132,29 @@ def test_a_similar_question_that_can_be_asked_is_proposed(sql: str, instead: str
 @pytest.mark.parametrize("sql", ["", "UPDATE visits SET cost = 0", "SELECT", "SELECT f(x) FROM visits WHERE g(x)"])
 def test_without_a_similar_question_none_is_proposed(sql: str, table: Table) -> None:
     assert equivalent(sql, Catalog(table)) is None
+
+
+@pytest.mark.parametrize(
+    ("sql", "instead"),
+    [
+        ("SELECT SUM(cost), AVG(ward) FROM visits", "SELECT SUM(cost), COUNT(ward) FROM visits"),
+        ("SELECT SUM(urgent) FROM visits", "SELECT COUNT_IF(urgent) FROM visits"),
+        (
+            "SELECT AVG(urgent) AS share FROM visits",
+            "SELECT AVG(CASE WHEN urgent THEN 1 WHEN NOT urgent THEN 0 END) AS share FROM visits",
+        ),
+    ],
+)
+def test_only_what_is_no_number_is_counted(sql: str, instead: str) -> None:
+    table = describe(
+        "visits",
+        kinds={**KINDS, "urgent": Kind.BOOLEAN},
+        unit=Person("id"),
+        relation=Relation.ADD_REMOVE,
+        max_groups=2,
+        max_rows_per_group=3,
+        bounds={"cost": (0, 10)},
+        granularity={},
+        keys={},
+    )
+    assert equivalent(sql, Catalog(table)) == instead

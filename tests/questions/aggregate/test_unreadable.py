@@ -83,3 +83,9 @@ def test_a_condition_is_pointed_at_without_what_the_user_did_not_write() -> None
         assert refused.value.excerpt is not None
         assert refused.value.excerpt.text == text
         assert pointed(refused.value) == place
+
+
+def test_a_name_with_a_space_is_quoted() -> None:
+    error = refusal("SELECT AVG(mean radius) FROM cells")
+    assert error.do == 'If mean radius is the name of a column, write it in double quotes: "mean radius".'
+    assert pointed(error) == "mean radius"

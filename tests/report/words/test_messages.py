@@ -203,3 +203,16 @@ def test_errors_are_said_in_the_spoken_language() -> None:
 )
 def test_the_locale_chooses_the_language(environment: dict[str, str], language: Language) -> None:
     assert preferred(environment) is language
+
+
+@pytest.mark.parametrize(
+    "who", ["--unit COLUMN with --max-groups and --max-rows-per-group (or --unit-row) and --budget"]
+)
+def test_missing_options_of_a_start_are_arabic(who: str) -> None:
+    found = catalogue(Language.ARABIC)
+    assert found is not None
+    said = found.say(
+        f"Missing {who}. You must also confirm what Sitr detected in the rows, because it becomes public: a real."
+    )
+    assert not {"with", "and", "or", "Missing", "confirm"} & set(said.replace("(", " ").replace(")", " ").split())
+    assert found.say("Add it.") == "أضفها."

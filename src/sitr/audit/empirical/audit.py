@@ -151,9 +151,10 @@ def _check_answers(first: Sample, second: Sample) -> None:
         return
     labels = {*first.labels.tolist(), *second.labels.tolist()}
     if all(label.startswith("Failed(") for label in labels):
+        kinds = [label.removeprefix("Failed(kind='").removesuffix("')") for label in sorted(labels)[:3]]
         raise InvalidUse(
-            given=f"The mechanism failed on every draw: {', '.join(sorted(labels)[:3])}.",
-            do="Run it once on one of the inputs and see what it needs.",
+            given=f"The mechanism failed on every draw: {', '.join(kinds)}.",
+            do="Call it once with one of the inputs, its only argument, and see what it needs.",
         )
 
 

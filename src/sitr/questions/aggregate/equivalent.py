@@ -14,7 +14,7 @@ from datetime import date
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 
-from sitr.dataset.schema import GROUPABLE
+from sitr.dataset.schema import GROUPABLE, Kind
 from sitr.errors import DescriptionError, SitrError, UnknownName, nearest
 from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
@@ -343,13 +343,24 @@ def _other_functions(tree: exp.Select, error: SitrError, _: Catalog) -> bool:
         texts = isinstance(call, exp.Sum | exp.Avg) and "needs a column of numbers" in error.given
         if (odd or texts) and isinstance(call.this, exp.Expr):
             column = next(call.find_all(exp.Column), None)
-            if column is None:
+            if column is None or (texts and f"but {column.name!r} has type" not in error.given):
                 continue
             whole = call.parent if isinstance(call.parent, exp.IgnoreNulls) else call
+            if texts and call.this is column and error.given.endswith(f"has type {Kind.BOOLEAN.value}."):
+                whole.replace(_of_truth(call, column))
+                return True
             what = exp.Distinct(expressions=[column.copy()]) if odd else column.copy()
             whole.replace(exp.Count(this=what))
             return True
     return False
+
+
+def _of_truth(call: exp.Expr, column: exp.Column) -> exp.Expr:
+    """The sum of true and false is a count, and their mean is a share; a missing value is neither."""
+    if isinstance(call, exp.Sum):
+        return exp.CountIf(this=column.copy())
+    truth = exp.Case().when(column.copy(), exp.Literal.number(1)).when(exp.not_(column.copy()), exp.Literal.number(0))
+    return exp.Avg(this=truth)
 
 
 def _real_keys(tree: exp.Select, error: SitrError, _: Catalog) -> bool:

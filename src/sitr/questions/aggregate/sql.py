@@ -107,7 +107,11 @@ def single_select(sql: str, *, skipped: int = 0) -> exp.Select:
         case [statement]:
             raise _other_statement(statement, sql)
     raise ForbiddenConstruct(
-        wanted="one SELECT", given="several statements", do="Ask them one by one.", excerpt=place(statements[1])
+        wanted="one SELECT",
+        given="several statements",
+        do="Ask them one by one, or together: "
+        "write them into a file and name it with --file (in Python: budget.batch).",
+        excerpt=place(statements[1]),
     )
 
 

@@ -75,7 +75,16 @@ def _near(sql: str, tokens: list[Token], at: int, skipped: int) -> QuestionError
         return wrong(f"The SQL ends after {text}, where something must follow.", ALLOWED)
     if is_word(tokens[at]) and tokens[at].token_type is not TokenType.VAR and text.upper() not in CLAUSES:
         return wrong(f"The SQL cannot be read at {text}.", f'If this is a name, write it in double quotes: "{text}".')
-    return wrong(f"The SQL cannot be read at {shown(text)}.", ALLOWED)
+    first, do = _two_words(sql, tokens, at)
+    return wrong(f"The SQL cannot be read at {shown(text)}.", do, first)
+
+
+def _two_words(sql: str, tokens: list[Token], at: int) -> tuple[int, str]:
+    """Two words side by side may be one name with a space: where it starts, and what to do; or else an example."""
+    if at == 0 or any(token.token_type is not TokenType.VAR for token in tokens[at - 1 : at + 1]):
+        return at, ALLOWED
+    name = sql[tokens[at - 1].start : tokens[at].end + 1]
+    return at - 1, f"If {name} is the name of a column, write it in double quotes: {identifier(name)}."
 
 
 def _not_known(sql: str, token: Token, skipped: int, *, call: list[Token] | None = None) -> QuestionError:

@@ -33,7 +33,7 @@ def draw_rows(histogram: Histogram, rows: int, *, coins: Coins) -> pa.Table:
     The probabilities follow from the noisy counts, projected to counts that are not negative unless they were projected
     before. If no count is above 0, every cell has the same probability.
     """
-    size = natural(rows, name="rows", of="Drawing from a histogram", least=0)
+    size = natural(rows, name="rows", of="draw", least=0)
     counts = histogram.counts if histogram.processed else histogram.simplex().counts
     weights = np.maximum(counts, 0.0)
     if not weights.sum() > 0.0:

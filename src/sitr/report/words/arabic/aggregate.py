@@ -145,6 +145,8 @@ class AggregateWords:
 
     def together(self, cells: int | None, /) -> str:
         """What an error means where noisy numbers selected or sorted the rows."""
+        if cells == 0:
+            return "لا يظهر أي عدد، فلا خطأ له."
         measured = "المنشورة" if cells is None else f"المقيسة، وعددها {ltr(number(cells))}،"
         one = " والأخطاء المذكورة هنا لمفتاح منشور واحد، وهي أكبر إذا كثرت المفاتيح." if cells is None else ""
         return (

@@ -144,6 +144,8 @@ class AggregateWords:
 
     def together(self, cells: int | None, /) -> str:
         """What an error means where noisy numbers selected or sorted the rows."""
+        if cells == 0:
+            return "No number is shown, so there is no error."
         measured = "cells that are released" if cells is None else f"{counted(cells, 'cell')} that were measured"
         one = " The errors given here are for a single released key, and are larger for more." if cells is None else ""
         return (
