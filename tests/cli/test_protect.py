@@ -105,7 +105,7 @@ def test_missing_types_are_named_with_the_other_options(sitr: Sitr) -> None:
     Path("wards.csv").write_text("ward,open,beds\nA,true,1\nB,false,2\n")
     refused = sitr("protect", "wards.csv", "--json").error()
     assert "(or --unit-row). You must also confirm what Sitr detected" in refused["given"]
-    assert "(ward text, open boolean, beds integer)" in refused["given"]
+    assert "public: ward text, open boolean, beds integer." in refused["given"]
     assert refused["do"].endswith("--type ward=text --type open=boolean --type beds=integer.")
 
 
