@@ -26,7 +26,7 @@ def test_noise_below_the_square_root_of_the_people_is_not_enough() -> None:
 
 def test_no_attack_finds_more_than_the_promise_allows() -> None:
     """On average over fresh bits: a single trial may be luckier by its own spread."""
-    people, rounds = 32, 12
+    people, rounds = 32, 6
     found = [next(attacks([16], people=people, questions=128, coins=TestCoins(seed))) for seed in range(rounds)]
     mean, most = np.mean([trial.found for trial in found]), found[0].most
     assert 0.5 < most < 0.8
@@ -35,7 +35,7 @@ def test_no_attack_finds_more_than_the_promise_allows() -> None:
 
 def test_the_attack_learns_what_the_noise_leaves() -> None:
     """Its twin without answers, which guesses, is worse: the test above is not about a blind attack."""
-    people, rounds = 32, 12
+    people, rounds = 32, 6
     found = [next(attacks([4], people=people, questions=128, coins=TestCoins(seed))).found for seed in range(rounds)]
     assert np.mean(found) > 0.5 + 4 * 0.5 / np.sqrt(people * rounds)
 
