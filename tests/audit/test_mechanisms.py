@@ -34,6 +34,7 @@ from sitr.mechanisms.quantile import Quantiles
 from sitr.mechanisms.random_noise import RandomNoise
 from sitr.mechanisms.response import Response, UnaryResponse
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
+from sitr.mechanisms.sample_and_aggregate import SampleAndAggregate
 from sitr.mechanisms.sampled_noise import SampledNoise
 from sitr.mechanisms.shared import SharedNoise
 from sitr.mechanisms.shuffled import Shuffled
@@ -131,6 +132,12 @@ AUDITED = {
     "Spherical": case(Spherical(1, 1), ([0], [1]), draws=FEW, share=0.4),
     "SmoothNoise": case(
         SmoothNoise.fitting(PureDP(1.0), sensitivity=LITTLE), ([0, 0, 0, 6, 6], [0, 0, 6, 6, 6]), draws=2_000, share=0.1
+    ),
+    "SampleAndAggregate": case(
+        SampleAndAggregate(float, 5, SmoothNoise.fitting(PureDP(1.0), sensitivity=LITTLE), 0),
+        ([0, 0, 0, 6, 6], [0, 0, 6, 6, 6]),
+        draws=2_000,
+        share=0.1,
     ),
     "ProposeTestRelease": case(
         ProposeTestRelease.fitting(

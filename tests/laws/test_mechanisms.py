@@ -168,7 +168,7 @@ def quantile(mechanism: Quantiles | GroupedQuantile) -> Pair:
     def law(values: tuple[int, ...]) -> list[arb]:
         half = Fraction(len(values), 2)
         ranks = [(sum(v < x for v in values), sum(v <= x for v in values)) for x in range(4)]
-        costs = [max(below - half, half - up_to, Fraction(0)) for below, up_to in ranks]
+        costs = [max(below - half, half - up_to) for below, up_to in ranks]
         weights = [(-ball(rate * cost)).exp() for cost in costs]
         return [weight / sum(weights, arb(0)) for weight in weights]
 
@@ -501,14 +501,14 @@ MECHANISMS = {
         any=st.builds(Quantiles, prices, st.just((Fraction(1, 2),)), st.just(0), st.just(3)),
         worst=quantile,
         loss=Knows.BOUND,
-        example=Quantiles(2, (Fraction(1, 2),), 0, 3),
+        example=Quantiles(Fraction(3, 2), (Fraction(1, 2),), 0, 3),
         draw=lambda mechanism, coins: mechanism.release([1, 2, 2], coins=coins)[0],
     ),
     "GroupedQuantile": Case(
         any=st.builds(GroupedQuantile, prices, st.just(Fraction(1, 2)), st.just(0), st.just(3)),
         worst=quantile,
         loss=Knows.BOUND,
-        example=GroupedQuantile(2, Fraction(1, 2), 0, 3),
+        example=GroupedQuantile(Fraction(3, 2), Fraction(1, 2), 0, 3),
         draw=lambda mechanism, coins: mechanism.release([{1: 1, 2: 2}], coins=coins)[0],
     ),
     "Response": Case(

@@ -108,9 +108,11 @@ def test_nothing_is_spent_on_what_cannot_be_asked(budget: Budget, visits: Datase
     ):
         with pytest.raises(QuestionError, match=match):
             budget.batch(wrong)  # type: ignore[arg-type]
-    for weights in ([1], [1, 0], {"2": -1}, [1, float("nan")]):
+    for weights in ([1, 0], {"2": -1}, [1, float("nan")]):
         with pytest.raises(QuestionError, match="a weight above 0"):
             budget.batch([question, question], weights=weights)
+    with pytest.raises(QuestionError, match="one weight for each of 2 questions"):
+        budget.batch([question, question], weights=[1])
     with pytest.raises(BudgetExceeded):
         budget.batch([question]).release(sitr.ZeroConcentratedDP(6.0))
     assert budget.entries() == []

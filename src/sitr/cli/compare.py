@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.noises import show_noises
 from sitr.cli.options import Json, Ledger, check_schedule
 from sitr.cli.papers import Plot, check_plot, draw
 from sitr.cli.terminal import say
@@ -47,6 +46,8 @@ def compare(
     Example: sitr compare schedule.yaml --delta 1e-6 --plot schedule.svg
     """
     if noise is not None:
+        from sitr.cli.noises import show_noises
+
         _refuse_beside_noise(schedule, ledger, dataset, plot)
         show_noises(noise, delta, questions, as_json=as_json)
         return

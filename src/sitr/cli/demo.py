@@ -12,7 +12,6 @@ import typer
 from sitr.cli import papers, preview
 from sitr.cli.options import Json, promise
 from sitr.cli.progress import working
-from sitr.cli.reconstruction import show_reconstruction
 from sitr.cli.terminal import console, say_json
 from sitr.report.words.messages import said
 
@@ -41,6 +40,8 @@ def demo(
     Example: sitr demo --directory sitr-demo
     """
     if reconstruction:
+        from sitr.cli.reconstruction import show_reconstruction
+
         show_reconstruction(as_json=as_json)
         return
     from sitr.session.dataset import open as open_description

@@ -220,16 +220,19 @@ def _wrong_use(message: str, ctx: Any) -> BadUsage:
 
 def _help(command: Any, written: Callable[[Any], str], ctx: Any) -> str:
     """The help of a command in the language that is spoken."""
-    for each in (command, *command.params, *getattr(command, "commands", {}).values()):
-        if each.help:
-            each.help = said(inspect.cleandoc(each.help))
+    every = [each for each in (command, *command.params, *getattr(command, "commands", {}).values()) if each.help]
+    english = [each.help for each in every]
+    for each in every:
+        each.help = said(inspect.cleandoc(each.help))
     text = written(ctx)
+    for each, plain in zip(every, english, strict=True):  # the next help may be in another language
+        each.help = plain
     for heading in ("Usage:", "Options:", "Arguments:", "Commands:"):
         text = re.sub(rf"^{heading}", said(heading), text, flags=re.MULTILINE)
     for phrase in ("[OPTIONS]", "COMMAND [ARGS]...", "Show this message and exit."):
         text = text.replace(phrase, said(phrase))
     text = re.sub(r"<[a-z][A-Za-z \[\]]*>", lambda found: said(found[0]).ljust(len(found[0])), text)  # kinds of values
-    text = re.sub(r"\[default: ([^\]]*)\]", lambda found: said(found[0]), text)
+    text = re.sub(r"\[default:\s([^\]]*)\]", lambda found: said(f"[default: {found[1]}]"), text)
     text = re.sub(r"\[required\]$", lambda found: said(found[0]), text, flags=re.MULTILINE)
     return re.sub(r" +$", "", text, flags=re.MULTILINE)
 

@@ -145,7 +145,7 @@ class GaussianThreshold:
 
         >>> mechanism = GaussianThreshold(Gaussian(sigma=4, sensitivity=2), groups=4, least=25)
         >>> mechanism.ends(26), mechanism.ends(60)
-        ((1, 32), (52, 68))
+        ((1, 33), (52, 68))
         """
         width = self.noise.width(confidence=confidence)
         with precision(128):

@@ -39,6 +39,7 @@ from sitr.numbers import (
     upward,
     within,
 )
+from sitr.precision import precision
 from sitr.sensitivity.in_total import ways
 
 if TYPE_CHECKING:
@@ -187,6 +188,7 @@ class GroupedQuantile:
         """How many choices with the widest η are as bad as all choices that one unit changes."""
         return 2 * math.ceil(self._epsilon() / widest) - 1
 
+    @precision()
     def error(self, *, confidence: Number = 0.95) -> float:
         """With this confidence, x is at most this many ranks off, in each group by itself; see `Exponential.error`.
 
@@ -210,7 +212,7 @@ class GroupedQuantile:
         Only if choices lean `inward`: see `sitr.mechanisms.inward`. Values must exist.
 
         >>> GroupedQuantile(rate=1, level=1, low=0, high=100, inward=True).beyond(90, confidence=0.95)
-        21
+        3
         """
         count, first = self._count, exact(self.level) == 0
         inside_by = farthest(chosen - self.low if first else self.high - chosen, count, confidence=confidence)

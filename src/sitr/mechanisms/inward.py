@@ -45,7 +45,7 @@ def farthest(chosen: int, candidates: int, *, confidence: Number) -> int:
     """The largest m that a choice of k allows with this confidence.
 
     >>> farthest(0, 101, confidence=0.95), farthest(40, 101, confidence=0.95)
-    (16, 100)
+    (15, 100)
     """
     rest, most = 1 - inside(confidence), weights(chosen + 1, candidates)
     low, high = chosen, candidates

@@ -97,7 +97,7 @@ KINDS = {
     "sample variance": Kind("VAR_SAMP(x)", lambda of: of.x.var(ddof=1)),
     "deviation": Kind("STDDEV_SAMP(x)", lambda of: of.x.std(ddof=1)),
     "covariance": Kind("COVAR_POP(x, y)", lambda of: np.cov(of.x, of.y, ddof=0)[0, 1]),
-    "correlation": Kind("CORR(x, y)", lambda of: np.corrcoef(of.x, of.y)[0, 1]),
+    "correlation": Kind("CORR(x, y)", lambda of: np.corrcoef(of.x, of.y)[0, 1], 0.2),
     "choice": Kind("CASE WHEN COUNT(*) > 5 THEN SUM(x) ELSE -1 END", lambda of: of.x.sum()),
     "choice at the border": Kind(
         "CASE WHEN COUNT(*) >= 12 AND COUNT(*) <= 400 THEN AVG(x) ELSE -40 END", lambda of: of.x.mean(), None
@@ -114,8 +114,9 @@ KINDS = {
     "histogram": Kind("HISTOGRAM(y, [0, 3, 6, 9])", lambda of: ((of.y >= 0) & (of.y < 3)).sum()),
     "spread": Kind("MAX(x) - MIN(x)", lambda of: of.x.max() - of.x.min(), None),
     "median beside a mean": Kind("MEDIAN(x) - AVG(x)", lambda of: np.median(of.x) - of.x.mean(), None),
-    "median": Kind("WITH_INTERVAL(MEDIAN(x))", lambda of: np.median(of.x)),
-    "quantile": Kind("WITH_INTERVAL(QUANTILE(x, 0.9))", lambda of: np.quantile(of.x, 0.9)),
+    # Many equal values: the choice itself is nearly always right, and no narrower interval fails.
+    "median": Kind("WITH_INTERVAL(MEDIAN(x))", lambda of: np.median(of.x), None),
+    "quantile": Kind("WITH_INTERVAL(QUANTILE(x, 0.9))", lambda of: np.quantile(of.x, 0.9), None),
     "quartile in arithmetic": Kind("2 * QUANTILE(x, 0.25) + 1", lambda of: 2 * np.quantile(of.x, 0.25) + 1, None),
     "minimum": Kind("MIN(x)", lambda of: of.x.min(), None),
     "maximum": Kind("MAX(x)", lambda of: of.x.max(), None),

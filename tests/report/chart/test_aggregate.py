@@ -113,7 +113,7 @@ def test_many_keys_are_cut_and_it_says_so(make: Make) -> None:
 
 
 def test_an_empty_answer_is_a_clear_picture(make: Make) -> None:
-    assert "No key reached the threshold of 57." in texts(ET.fromstring(chart(make("empty"))))
+    assert "No key reached the threshold of 45." in texts(ET.fromstring(chart(make("empty"))))
 
 
 def test_keys_are_joined_shortened_and_turned(make: Make) -> None:

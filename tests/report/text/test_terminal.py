@@ -95,7 +95,7 @@ def test_a_preview_tells_price_error_threshold_and_budget(make: Make) -> None:
         assert wanted in text
     assert re.search(r"scale +2 +± 72\n.* 24\n", text)  # the cell takes two lines
     assert "caps       Each person contributes at most 2 rows in each of at most 3 groups." in text
-    assert "is at least 57" in as_text(preview(make("thresholded").plan, Filter(make("thresholded").plan.price)))
+    assert "is at least 45" in as_text(preview(make("thresholded").plan, Filter(make("thresholded").plan.price)))
 
 
 def test_a_preview_beyond_the_budget_says_so(make: Make) -> None:
@@ -103,7 +103,7 @@ def test_a_preview_beyond_the_budget_says_so(make: Make) -> None:
 
 
 def test_an_empty_answer_says_what_it_means(make: Make, certify: Certify) -> None:
-    assert "No key reached the threshold of 57" in as_text(answer_text(*certify(make("empty"))))
+    assert "No key reached the threshold of 45" in as_text(answer_text(*certify(make("empty"))))
 
 
 def test_width_is_kept(make: Make, certify: Certify) -> None:

@@ -92,6 +92,7 @@ def samples() -> dict[str, list[Any]]:
             GroupedQuantile(rate=Fraction(1, 8), level=Fraction(1, 2), low=0, high=100, each=2, groups=3)
         ],
         "str": ["س"],
+        "Container[str]": [(), {"س"}],
         "float": [0.25, 1e-6],
         "float | None": [None, 0.25],
         "int": [1, 2, 5, 12, 100],
