@@ -134,7 +134,7 @@ AUDITED = {
         SmoothNoise.fitting(PureDP(1.0), sensitivity=LITTLE), ([0, 0, 0, 6, 6], [0, 0, 6, 6, 6]), draws=2_000, share=0.1
     ),
     "SampleAndAggregate": case(
-        SampleAndAggregate(float, 5, SmoothNoise.fitting(PureDP(1.0), sensitivity=LITTLE), 0),
+        SampleAndAggregate(max, 5, SmoothNoise.fitting(PureDP(1.0), sensitivity=LITTLE), 0),
         ([0, 0, 0, 6, 6], [0, 0, 6, 6, 6]),
         draws=2_000,
         share=0.1,

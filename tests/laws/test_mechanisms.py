@@ -562,13 +562,13 @@ MECHANISMS = {
     ),
     "SampleAndAggregate": Case(
         any=st.builds(
-            lambda price: SampleAndAggregate(float, 5, SmoothNoise.fitting(price, sensitivity=LITTLE), 0),
+            lambda price: SampleAndAggregate(max, 5, SmoothNoise.fitting(price, sensitivity=LITTLE), 0),
             st.builds(PureDP, st.floats(0.5, 4))
             | st.builds(ApproximateDP, st.floats(0.5, 4), st.sampled_from([1e-6, 0.1])),
         ),
         worst=lambda mechanism: smoothed(mechanism.aggregate),  # five people in five blocks
         loss=Knows.BOUND,
-        example=SampleAndAggregate(float, 5, SmoothNoise.fitting(PureDP(1.0), sensitivity=LITTLE), 0),
+        example=SampleAndAggregate(max, 5, SmoothNoise.fitting(PureDP(1.0), sensitivity=LITTLE), 0),
     ),
     "ProposeTestRelease": Case(
         any=st.builds(

@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.arrows import Kept
 from sitr.flavors.random import RandomDP
 from sitr.ledger.receipt import Receipt
+from sitr.namespace import Later
 from sitr.plans.plan import Plan
 from sitr.report import envelope
-from sitr.report.evidence import evidence
 from sitr.report.headline import Headline
 from sitr.report.level import Level
 from sitr.report.views import Views, views
 from sitr.report.words.protects import Protects
 from sitr.report.words.words import Words
+
+if TYPE_CHECKING:
+    from sitr.report.evidence import evidence
+else:  # it knows all mechanisms, and only JSON needs it
+    evidence = Later("sitr.report.evidence.evidence")
 
 Facts: TypeAlias = tuple[tuple[str, str], ...]
 """Labels and sentences, in order."""
