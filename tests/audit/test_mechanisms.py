@@ -136,7 +136,7 @@ AUDITED = {
     "SampleAndAggregate": case(
         SampleAndAggregate(max, 5, SmoothNoise.fitting(PureDP(1.0), sensitivity=LITTLE), 0),
         ([0, 0, 0, 6, 6], [0, 0, 6, 6, 6]),
-        draws=2_000,
+        draws=4_000,
         share=0.1,
     ),
     "ProposeTestRelease": case(
