@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -198,7 +199,7 @@ def test_unknown_keys_count_as_they_are_released(tmp_path: Path) -> None:
     assert (len(answer), len(answer.released.keys)) == (2, 6)
     (column,) = answer.released.plan.columns
     (one, _) = answer.released.estimates(column)
-    keys = column.measured[0].measurement.mechanism  # it shows the numbers, and these are far above the threshold
+    keys: Any = column.measured[0].measurement.mechanism  # it shows the numbers, which are far above the threshold
     assert (
         one.error == keys.noise.width(confidence=1 - Fraction(5, 600)) < column.measured[0].width(1 - Fraction(5, 600))
     )
