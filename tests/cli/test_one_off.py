@@ -59,7 +59,7 @@ def test_all_missing_options_are_named_at_once(who: Who, missing: str) -> None:
     with pytest.raises(BadUsage) as refused:
         who.protect(FILE)
     assert refused.value.given.endswith(f": missing {missing}.")
-    assert all(f"{option} " in refused.value.do for option in ("--unit patient_id", *who.options))
+    assert all(f"{option} " in refused.value.do for option in (f"--unit {who.unit or 'COLUMN'}", *who.options))
 
 
 @pytest.mark.usefixtures("folder")
