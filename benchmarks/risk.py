@@ -26,6 +26,7 @@ from sitr.mechanisms.sparse_histogram import SparseHistogram
 from sitr.questions.histogram.projection import lattice
 from sitr.questions.histogram.risk import least_risk, most_risk
 from sitr.questions.histogram.ties import best_ties
+from sitr.report.chart.ends import apart
 from sitr.report.chart.svg import BLUE, GREY, heading, line, polyline, standalone, svg, text, window
 
 
@@ -109,13 +110,16 @@ def chart(found: Sequence[dict[str, Any]]) -> str:
         x = left + span * (math.log10(row["cells"]) - first) / (last - first)
         parts.append(text(f"{row['cells']:,}", x=x, y=top + high + 18, size=11, anchor="middle"))
     parts.append(text("cells", x=left + span / 2, y=top + high + 36, size=11, anchor="middle"))
-    drawn = []
-    for name, title, colour, dashes in CURVES:
+    drawn, lasts = [], []
+    for name, _, colour, dashes in CURVES:
         points = [
             (1000 * (math.log10(row["cells"]) - first) / (last - first), y(row[name])) for row in found if row[name] > 0
         ]
         drawn.append(polyline(points, stroke=colour, more=f'stroke-width="2" stroke-dasharray="{dashes}"'))
-        parts.append(text(title, x=left + span + 1, y=top + points[-1][1] + 4, size=11))
+        lasts.append(points[-1][1])
+    downward = sorted(zip(lasts, (title for _, title, _, _ in CURVES), strict=True))
+    for (_, title), place in zip(downward, apart(sorted(lasts), top=0, bottom=high), strict=True):
+        parts.append(text(title, x=left + span + 1, y=top + place + 4, size=11))
     parts.append(window(drawn, x=left, y=top, width=span, height=high))
     return standalone(svg("Risk of histograms", "Measured risk between its bounds.", parts, height=top + high + 46))
 
