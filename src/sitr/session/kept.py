@@ -35,7 +35,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import chain, count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sitr.errors import FileError, InvalidUse, LedgerError, NotKept
 from sitr.ledger.entry import Entry, Sealed
@@ -43,10 +43,15 @@ from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
 from sitr.ledger.receipt import Paid, Receipt
 from sitr.ledger.sql import SqlLedger, sitr_version
+from sitr.namespace import Later
 from sitr.plans.plan import Plan
 from sitr.session.desk import Desk
 from sitr.session.plain import built, plain, text
-from sitr.session.public import fingerprint
+
+if TYPE_CHECKING:
+    from sitr.session import public as published
+else:  # it loads the backend, which a preview does not need
+    published = Later("sitr.session.public")
 
 VERSION = 3
 """The version of the format."""
@@ -216,7 +221,7 @@ def _content(receipt: Receipt, plan: Plan, released: Any, at: Desk) -> str:
 def _described(at: Desk) -> str:
     """The version of the public description: its hash, with the name and the format of the file of rows."""
     others = tuple((other.table, other.source) for other in at.beside)
-    public = tuple((name, fingerprint(source)) for name, source in sorted(at.public.items()))
+    public = tuple((name, published.fingerprint(source)) for name, source in sorted(at.public.items()))
     return sha256(text((at.table, at.source, *others, *public)).encode()).hexdigest()
 
 
