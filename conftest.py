@@ -1,13 +1,21 @@
-"""The examples in docstrings run where Arb computes with 2 bits, so that whatever forgot to set its own precision shows
-nonsense: no result of Sitr may depend on `flint.ctx.prec`, which is everybody's.
+"""What all tests and the examples in docstrings need.
+
+The examples run where Arb computes with 2 bits, so that whatever forgot to set its own precision shows nonsense: no
+result of Sitr may depend on `flint.ctx.prec`, which is everybody's. Keys and witnesses are kept in a folder of the
+tests' own.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from tempfile import TemporaryDirectory
 
 import pytest
 from flint import ctx
+
+_state = TemporaryDirectory(prefix="sitr-state-")
+os.environ["SITR_STATE"] = _state.name  # processes that tests start inherit it
 
 
 @pytest.hookimpl(wrapper=True)

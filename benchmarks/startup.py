@@ -41,6 +41,7 @@ class Case:
     most: float | None = None
 
 
+# In this order: a question that was answered has a kept answer, which its preview reads.
 CASES = (
     Case("help", ("--help",), most=REFUSAL),
     Case("a missing argument", ("preview", "visits.sitr.yaml"), 2, REFUSAL),
@@ -52,6 +53,9 @@ CASES = (
     Case("a ledger that does not exist", ("ledger", "show", "missing.db"), 1, REFUSAL),
     Case("a preview", ("preview", "visits.sitr.yaml", SQL, "--price", "zcdp(0.05)"), most=PREVIEW),
     Case("an answer", ("ask", "visits.sitr.yaml", SQL, "--price", "zcdp(0.001)")),
+    Case(
+        "a preview of an answered question", ("preview", "visits.sitr.yaml", SQL, "--price", "zcdp(0.05)"), most=PREVIEW
+    ),
     Case("a ledger, shown", ("ledger", "show", "sitr.db")),
 )
 

@@ -168,6 +168,8 @@ SOURCES = {path.as_posix(): path.read_text("utf-8") for path in sorted(Path(sitr
 
 ALLOWED = {
     ("__getattr__", "AttributeError"): "Python asks a module for names in this way",
+    ("__setattr__", "FrozenInstanceError"): "as for every frozen dataclass of Python",
+    ("__delattr__", "FrozenInstanceError"): "as for every frozen dataclass of Python",
     ("get", "unknown_attribute"): "Python asks a module for names in this way",
     ("construct_mapping", "yaml.constructor.ConstructorError"): "the protocol of PyYAML; the reader catches it",
     ("parse_args", "_reported"): "typer ends a command in this way, after the error was shown",
@@ -177,6 +179,11 @@ ALLOWED = {
     ("_version", "typer.Exit"): "typer ends a command in this way",
     ("_certificate", "typer.Exit"): "the exit code is the verdict",
     ("verify_table", "typer.Exit"): "the exit code is the verdict",
+    ("verify", "typer.Exit"): "the exit code is the verdict",
+    ("known", "altered"): "returns a LedgerError, from another file",
+    ("resume", "altered"): "returns a LedgerError, from another file",
+    ("_check_opened", "altered"): "returns a LedgerError, from another file",
+    ("insert", "altered"): "returns a LedgerError, from another file",
     ("audit", "typer.Exit"): "the exit code is the verdict",
     ("_canaries", "typer.Exit"): "the exit code is the verdict",
     ("_number", "TypeError"): "whoever reads a table of probabilities catches it",

@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "sitr"
 MODULES = sorted(SOURCE.rglob("*.py"))
 COINS = SOURCE / "noise" / "coins.py"
+SIGNING = SOURCE / "ledger" / "key.py"
 PROSE = [path for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))) if path.exists()]
 
 
@@ -237,6 +238,59 @@ def riddles(path: Path) -> list[str]:
     return [found[0] for text in texts for found in RIDDLES.finditer(" ".join(text.split()))]
 
 
+SHARED = {
+    "Block": "audits are written apart from what they check, with words of their own",
+    "Cells": "audits are written apart from what they check, with words of their own",
+    "Command": "a program that is audited, and a command of ours",
+    "Compared": "values that a flavor and a condition compare",
+    "Event": "found by drawing, and by computing: two audits, apart from each other",
+    "Figure": "audits are written apart from what they check, with words of their own",
+    "Figures": "audits are written apart from what they check, with words of their own",
+    "Finding": "of an audit, and of the examination of a ledger",
+    "Found": "audits are written apart from what they check, with words of their own",
+    "Histogram": "HISTOGRAM in SQL, and a histogram as a question of its own: both are what users call one",
+    "Key": "of a group of rows, and of an installation that signs: both are what users call one",
+    "Known": "the checker is one file that needs nothing of Sitr",
+    "Line": "audits are written apart from what they check, with words of their own",
+    "Method": "public in two namespaces: of fitting a model, and of making rows",
+    "Mixture": "audits are written apart from what they check, with words of their own",
+    "Moments": "audits are written apart from what they check, with words of their own",
+    "Order": "audits are written apart from what they check, with words of their own",
+    "Pairs": "audits are written apart from what they check, with words of their own",
+    "Part": "the checker is one file that needs nothing of Sitr, and a part of a schedule is of another kind",
+    "Quantile": "QUANTILE in SQL, and the statistic whose sensitivity is bounded: both are what users call one",
+    "Reader": "of totals, and of the words of a command",
+    "Row": "audits are written apart from what they check, with words of their own",
+    "Rows": "of a backend's tree, and of a frame that is joined",
+    "Search": "audits are written apart from what they check, with words of their own",
+    "Shares": "of δ that the points of a schedule take, and of noise that parties add: the latter is public",
+    "Table": "audits are written apart from what they check, with words of their own",
+    "Tree": "public in two namespaces: the mechanism, and the way to measure a histogram with it",
+    "Variance": "VARIANCE in SQL, and the statistic whose sensitivity is bounded: both are what users call one",
+    "Verdict": "of an exact audit, and about a certificate",
+    "View": "audits are written apart from what they check, with words of their own",
+    "Witness": "audits are written apart from what they check, with words of their own",
+}
+"""Names that two classes may share, and why; every other name has one meaning."""
+
+
+def same_names(paths: Iterable[Path]) -> dict[str, list[str]]:
+    """The names of several public classes. The words of a report have one class for each language."""
+    homes: dict[str, list[str]] = {}
+    for path in paths:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(str(path).replace("/arabic/", "/english/"))
+    return {name: sorted(set(found)) for name, found in homes.items() if len(set(found)) > 1}
+
+
+def test_a_name_has_one_meaning(tmp_path: Path) -> None:
+    for name in ("one.py", "other.py"):
+        (tmp_path / name).write_text("class Twice:\n    pass\n\n\nclass _Own:\n    pass\n")
+    assert same_names(sorted(tmp_path.glob("*.py"))).keys() == {"Twice"}
+    assert same_names(MODULES).keys() == SHARED.keys()
+
+
 def test_the_texts_are_plain_english(tmp_path: Path) -> None:
     puzzling = tmp_path / "puzzling.py"
     puzzling.write_text(
@@ -293,8 +347,10 @@ def test_forbidden_sources_of_chance_would_be_found(source: str, names: re.Patte
 
 
 def test_entropy_has_one_door() -> None:
-    others = [module for module in MODULES if module != COINS]
+    """The key of the ledger draws and signs for itself: it adds no noise, and the layers below know nothing of it."""
+    others = [module for module in MODULES if module not in (COINS, SIGNING)]
     assert reaches(COINS.read_text(), ENTROPY)
+    assert reaches(SIGNING.read_text(), ENTROPY)
     assert not offending(others, lambda module: reaches(module.read_text(), ENTROPY))
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational, Real
@@ -19,6 +18,7 @@ from operator import index
 
 from flint import arb, fmpq
 
+from sitr.dataclass import dataclass
 from sitr.errors import InvalidParameter, quoted
 
 Number = int | float | Fraction

@@ -21,6 +21,7 @@ from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.mechanisms.composed import Composed, Repeated
+from sitr.mechanisms.distributed import DistributedNoise, Shares
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.gaussian_threshold import GaussianThreshold
@@ -129,6 +130,7 @@ AUDITED = {
     "UnaryResponse": case(UnaryResponse(1, 3), (0, 1), draws=2_000, share=0.3),
     "Tree": case(Tree(Laplace(1, 1), 3), ([0, 0, 0], [1, 0, 0]), draws=FEW),
     "Shuffled": case(Shuffled(Response(1), 3), ([0, 0, 0], [1, 0, 0]), draws=FEW, share=0.4),
+    "DistributedNoise": case(DistributedNoise(Shares.LAPLACE, 1, 2), ([0, 0], [1, 0]), draws=FEW, share=0.4),
     "Spherical": case(Spherical(1, 1), ([0], [1]), draws=FEW, share=0.4),
     "SmoothNoise": case(
         SmoothNoise.fitting(PureDP(1.0), sensitivity=LITTLE), ([0, 0, 0, 6, 6], [0, 0, 6, 6, 6]), draws=2_000, share=0.1

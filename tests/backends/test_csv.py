@@ -10,8 +10,8 @@ import pytest
 
 import sitr
 from sitr.backends.confirmation import confirming
-from sitr.backends.csv import CsvFile
-from sitr.backends.duckdb import open_source
+from sitr.backends.csv import LONGEST, CsvFile
+from sitr.backends.duckdb import DuckDB, open_source
 from sitr.backends.engine import connection
 from sitr.dataset.csv_format import CsvFormat, DeclaredFormat
 from sitr.dataset.description import load
@@ -281,3 +281,13 @@ def test_the_declared_format_goes_into_the_description(tmp_path: Path) -> None:
     (tmp_path / "rows.sitr.yaml").write_text((tmp_path / "rows.sitr.yaml").read_text().replace("false", "maybe"))
     with pytest.raises(DescriptionError, match="header"):
         load(tmp_path / "rows.sitr.yaml")
+
+
+def test_a_very_long_line_is_cut(tmp_path: Path) -> None:
+    """Only this line, and whatever comes after the cut is missing."""
+    path = tmp_path / "rows.csv"
+    path.write_text(f"id,note,x\n1,a,1\n2,{'b' * LONGEST},2\n3,c,3\n")
+    rows = DuckDB(CsvFile(path, CsvFormat(), (("id", Kind.INTEGER), ("note", Kind.TEXT), ("x", Kind.INTEGER))))
+    with connection(rows.source.tables()) as engine:
+        found = engine.execute(f"SELECT id, length(note), x FROM {rows.source.relation}").fetchall()
+    assert found == [(1, 1, 1), (2, LONGEST - len("2,"), None), (3, 1, 3)]

@@ -116,7 +116,8 @@ def test_conditions_select_what_sql_says(condition: str, people: set[int], tmp_p
     pyarrow.csv.write_csv(VISITS, tmp_path / "visits.csv")
     for source in (VISITS, tmp_path / "visits.parquet", tmp_path / "visits.csv"):
         cells = ask(
-            open_source(source, types={}), f"SELECT id, COUNT(*) AS n FROM visits WHERE {condition} GROUP BY id"
+            open_source(source, types={}),
+            f"SELECT id + 0 AS who, COUNT(*) AS n FROM visits WHERE {condition} GROUP BY who",
         )
         assert {key[0] for key in cells} == people
 
@@ -333,7 +334,6 @@ def test_files_of_other_programs_are_refused_with_a_way_to_convert_them(tmp_path
         (pd.DataFrame([[1, 2, 3]], columns=["id", "a", "a"]), "Two columns are named 'a'"),
         (pd.Series([1, 2]), r"Expected a table, got an object of type Series.*\.to_frame\(\)"),
         (pl.Series([1, 2]), r"Expected a table, got an object of type Series.*\.to_frame\(\)"),
-        (pl.LazyFrame({"id": [1]}), r"of type LazyFrame\. Call \.collect\(\) on it first"),
         ({"id": [1]}, r"of type dict\. Convert it, for example with pyarrow\.table"),
     ],
 )

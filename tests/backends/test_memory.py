@@ -21,9 +21,9 @@ def write(root: Path, files: dict[str, str]) -> Path:
     return root
 
 
-def test_half_of_the_memory_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_quarter_of_the_memory_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
-    assert memory_limit() == installed() // 2
+    assert memory_limit() == installed() // 4
     assert 0 < installed() <= MACHINE
 
 

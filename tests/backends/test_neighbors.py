@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sitr.backends.duckdb import DuckDB
+from sitr.backends.duckdb import DuckDB, Reader
 from sitr.backends.duckdb_dialect import DUCKDB
 from sitr.backends.reading import tree
 from sitr.backends.sources import ArrowRows
@@ -44,10 +44,10 @@ QUESTIONS = (
 WEIRD = (None, math.nan, math.inf, -math.inf, -0.0, 1e308, -1e308, 5e-324, 2.5)
 
 
-def rows_of(rows: Rows) -> DuckDB:
+def rows_of(rows: Rows, *, packs: bool = True) -> DuckDB:
     columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
     arrays = [pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)]
-    return DuckDB(ArrowRows(pa.Table.from_arrays(arrays, schema=SCHEMA)))
+    return DuckDB(ArrowRows(pa.Table.from_arrays(arrays, schema=SCHEMA)), reader=Reader(packs=packs))
 
 
 def table(*, unit: Unit, relation: Relation, groups: int | None, rows: int | None, known: bool) -> Table:
@@ -76,7 +76,8 @@ def within(gap: Distance, limit: Distance) -> bool:
 
 
 def check(query: BoundedQuery, first: Rows, second: Rows, *, salt: int) -> None:
-    cells, neighbor = rows_of(first).read(query, salt=salt), rows_of(second).read(query, salt=salt)
+    packs = salt % 2 == 0
+    cells, neighbor = (rows_of(each, packs=packs).read(query, salt=salt) for each in (first, second))
     for place, term in enumerate(query.terms):
         limit = stability(query, term)
         assert limit is not None, term
@@ -199,23 +200,25 @@ def test_a_person_with_a_thousand_copies_counts_like_one_at_the_caps() -> None:
     assert rows_of([(0, "A", 2.0, 1)] * 1000).read(query, salt=5) == {("A",): (2, 16, 1)}
 
 
-def test_the_choice_of_rows_is_uniform() -> None:
+@pytest.mark.parametrize("packs", [True, False])
+def test_the_choice_of_rows_is_uniform(packs: bool) -> None:
     """One of the values 0, 0, 0, 4 is kept: the 4 for a quarter of the salts, not for half of them."""
     described = table(unit=Person("id"), relation=Relation.ADD_REMOVE, groups=1, rows=1, known=False)
     query = bound(parse("SELECT SUM(cost) AS total FROM visits"), described)
     rows: Rows = [(0, "A", 0.0, 1), (0, "A", 0.0, 1), (0, "A", 0.0, 1), (0, "A", 4.0, 1)]
-    backend = rows_of(rows)
+    backend = rows_of(rows, packs=packs)
     kept = sum(backend.read(query, salt=salt)[()][0] == 16 for salt in range(400))
     # Binomial(400, 1/4): outside [55, 149] with probability below 1e-6; a half would give about 200.
     assert 55 <= kept <= 149
 
 
-def test_the_choice_of_groups_is_uniform() -> None:
+@pytest.mark.parametrize("packs", [True, False])
+def test_the_choice_of_groups_is_uniform(packs: bool) -> None:
     """3,000 people are in the same five wards and keep one each: about 600 people in every ward."""
     described = table(unit=Person("id"), relation=Relation.ADD_REMOVE, groups=1, rows=1, known=False)
     query = bound(parse("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"), described)
     wards = ("Emergency", "Surgery", "Cardiology", "Orthopaedics", "Oncology")
-    backend = rows_of([(person, ward, 1.0, 1) for person in range(3000) for ward in wards])
+    backend = rows_of([(person, ward, 1.0, 1) for person in range(3000) for ward in wards], packs=packs)
     for salt in (1, 2**62):
         kept = {key[0]: cell[0] for key, cell in backend.read(query, salt=salt).items()}
         # Binomial(3000, 1/5) leaves [485, 720] with probability below 1e-7; a single hash of DuckDB gave 370 and 750.
@@ -240,7 +243,8 @@ def test_a_failure_while_reading_quotes_nothing(monkeypatch: pytest.MonkeyPatch)
     def broken(*_: object, **__: object) -> str:
         return "SELECT CAST('patient 4711 was here' AS INTEGER)"
 
-    monkeypatch.setattr("sitr.backends.duckdb.statement", broken)
+    for way in ("sitr.backends.duckdb.statement", "sitr.backends.packed.passes.scan"):
+        monkeypatch.setattr(way, broken)
     with pytest.raises(BackendFailure) as failure:
         rows_of([(0, "A", 1.0, 1)]).read(query, salt=1)
     assert "4711" not in str(failure.value)

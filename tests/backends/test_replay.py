@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sitr.backends.duckdb import DuckDB
+from sitr.backends.duckdb import DuckDB, Reader
 from sitr.backends.sources import ArrowRows
 from sitr.errors import SitrError
 from sitr.flavors.approximate import ApproximateDP
@@ -63,7 +63,8 @@ def own(chance: random.Random) -> list[Row]:
 
 def read(query: BoundedQuery, rows: list[Row], salt: int) -> Cells:
     """The exact integers. A failure here would be a failure after the charge, which may depend on rows."""
-    cells: Cells = DuckDB(ArrowRows(strategies.arrow(rows))).read(query, salt=salt)
+    reader = Reader(packs=salt % 2 == 0, memory=200 if salt % 3 else None)
+    cells: Cells = DuckDB(ArrowRows(strategies.arrow(rows)), reader=reader).read(query, salt=salt)
     return cells
 
 

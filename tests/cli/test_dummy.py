@@ -47,7 +47,9 @@ def test_no_rows_are_read(sitr: Sitr, description: Path, monkeypatch: pytest.Mon
         raise AssertionError("the rows were read")
 
     monkeypatch.setattr("sitr.backends.duckdb.DuckDB.read", read)
-    load(description).source.unlink()
+    source = load(description).source
+    assert isinstance(source, Path)
+    source.unlink()
     assert sitr("dummy", description, "dummy.csv").code == 0
     assert csv.read_csv("dummy.csv").num_rows == 1_000
     assert sitr("dummy", description, "dummy.arrow", "--rows", "5", "--json").told() == {

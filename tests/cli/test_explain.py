@@ -22,6 +22,7 @@ FLAVORS = {
     "renyi({2: 0.1, 8: 0.5})": "Rényi",
     "gaussian(1)": "Gaussian",
     "random(pure(0.5), 0.01)": "Random",
+    "pufferfish(1, 'whether one person is ill', 'illness is contagious')": "Pufferfish",
 }
 
 
@@ -42,7 +43,7 @@ def test_every_flavor_in_arabic(sitr: Sitr, promise: str) -> None:
     title, *_ = lines = done.out.splitlines()
     assert re.search("[\u0621-\u064a]", title)
     # A line is a whole paragraph, so that every isolate ends in the line in which it begins.
-    assert all(line.count("\u2066") == line.count("\u2069") for line in lines)
+    assert all(len(re.findall("[\u2066\u2068]", line)) == line.count("\u2069") for line in lines)
     assert len([line for line in lines if line]) == 9
 
 

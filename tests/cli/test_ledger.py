@@ -52,7 +52,8 @@ def test_json(sitr: Sitr, path: Path) -> None:
     }
     assert school["dataset"] == "school"
     assert [entry["number"] for entry in told["entries"]] == [1, 2]
-    assert set(told["entries"][0]) == {"number", "dataset", "at", "by", "version", "question", "price", "beside"}
+    names = {"number", "dataset", "at", "by", "version", "question", "price", "beside", "plan", "description", "hash"}
+    assert set(told["entries"][0]) == names
 
 
 def test_one_data_set(sitr: Sitr, path: Path) -> None:

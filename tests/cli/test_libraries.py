@@ -6,11 +6,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import is_dataclass
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from sitr.cli.main import COMMANDS, GROUPS
+from sitr.numbers import Interval
 
 QUESTION = "SELECT ward, COUNT(*) AS n, SUM(cost) AS total FROM visits GROUP BY ward"
 SLOW = {
@@ -100,6 +103,25 @@ def test_a_preview_loads_only_what_it_needs(loaded: Loaded, description: Path) -
     assert {"sitr.questions.aggregate.fit", "sqlglot"} <= modules
 
 
+def test_a_preview_of_an_answered_question_reads_its_sizes_without_numpy(loaded: Loaded, description: Path) -> None:
+    loaded(0, "ask", description, QUESTION, "--price", "zcdp(0.05)")
+    modules = loaded(0, "preview", description, QUESTION, "--price", "zcdp(0.05)")
+    assert "sitr.session.kept" in modules  # the kept answer was read
+    assert not modules & (SLOW - {"rich", "sqlglot"} | OTHER_KINDS)
+    assert not modules & {"sitr.backends.duckdb", "sitr.report.page.html", "sitr.session.public"}
+
+
+def test_a_preview_compiles_few_classes(loaded: Loaded, description: Path) -> None:
+    modules = loaded(0, "preview", description, QUESTION, "--price", "zcdp(0.05)")
+    house = [module for module in modules if module.startswith("sitr.")]
+    made = [value for module in house for value in vars(import_module(module)).values() if isinstance(value, type)]
+    classes = {value for value in made if is_dataclass(value) and value.__module__ in house}
+    shared = Interval.__setattr__.__code__
+    quickly = {value for value in classes if getattr(value.__setattr__, "__code__", None) is shared}
+    assert len(quickly) > 150
+    assert len(classes - quickly) < 50, sorted(str(each) for each in classes - quickly)
+
+
 def test_an_answer_loads_jinja_only_for_a_certificate(loaded: Loaded, description: Path) -> None:
     asked = ("ask", description, QUESTION, "--price", "zcdp(0.05)")
     modules = loaded(0, *asked)
@@ -118,5 +140,5 @@ def test_alembic_is_loaded_only_for_a_ledger_that_is_not_up_to_date(loaded: Load
         "sqlalchemy",
     }
     description.unlink()  # the file may have another budget only if no description names one
-    budget = ("--budget", "zcdp(0.5)", "--ledger", "new.db")
+    budget = ("--budget", "zcdp(0.5)", "--ledger", "new.db", "--second-budget")
     assert "alembic" in loaded(0, "protect", "visits.parquet", "--unit-row", *budget)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
 import signal
 import subprocess
@@ -59,6 +60,30 @@ def test_every_command_explains_itself_with_an_example(sitr: Sitr, command: tupl
     told = sitr(*command, "--help")
     assert told.code == 0
     assert f"Example: sitr {' '.join(command)} " in " ".join(told.out.split())
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+@pytest.mark.parametrize(
+    "command", [(), *((name,) for name in COMMANDS), ("sensitivity", "compare"), ("ledger", "show")], ids=" ".join
+)
+def test_help_says_whole_sentences_at_80_columns_and_names_no_type_of_python(
+    sitr: Sitr, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], language: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    told = sitr(*command, "--help", "--lang", language).out
+    assert not cut(told)
+    assert "list[" not in told
+    assert max(map(len, told.splitlines())) <= 80 or language == "ar"  # marks of direction take no space
+
+
+def cut(text: str) -> list[str]:
+    """The lines whose sentence does not end; the dots behind brackets say that something may be repeated."""
+    return [line for line in text.splitlines() if re.search(r"\w[,;:\u060c]?(\.\.\.|…)$", line)]
+
+
+def test_a_cut_sentence_would_be_found() -> None:
+    assert cut("  verify  Check a certificate against a ledger, or prove what a...")
+    assert not cut("Usage: sitr ledger [OPTIONS] COMMAND [ARGS]...")
 
 
 def test_version(sitr: Sitr) -> None:

@@ -27,6 +27,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sitr.cli.main import app
+from tests import postgres
 
 ROOT = Path(__file__).resolve().parents[2]
 HARMLESS = {"sitr", "cat", "cut", "echo", "head", "ls", "sort", "tail", "wc"}
@@ -175,7 +176,22 @@ DOCUMENTS = [page for page in PAGES if page.exists() and blocks(page)]
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    if document.name == "postgres.md":
+        monkeypatch.setenv("PGSERVICEFILE", str(hospital(document, tmp_path)))
     run(document, folder=tmp_path)
+
+
+def hospital(document: Path, folder: Path) -> Path:
+    """A service file of a database with everything that the blocks of SQL in a document make."""
+    postgres.connection().execute("DROP DATABASE IF EXISTS hospital")
+    postgres.connection().execute("DROP ROLE IF EXISTS sitr_reader")
+    postgres.connection().execute("CREATE DATABASE hospital")
+    with postgres.connected("hospital") as made:
+        for block in re.findall(r"^```sql\n(.*?)^```", document.read_text(), re.DOTALL | re.MULTILINE):
+            made.execute(block)
+    place = folder / "services"
+    place.write_text(f"[hospital]\nhost={postgres.server().folder}\ndbname=hospital\nuser=sitr_reader\n")
+    return place
 
 
 @pytest.mark.parametrize(

@@ -132,3 +132,22 @@ def test_the_search_does_not_find_everything(tab: Page, pages: Path) -> None:
     tab.goto(f"{(pages / 'search.html').as_uri()}?q=xyzzyplugh")
     tab.get_by_text("did not match any documents").wait_for()
     assert tab.locator("#search-results ul.search li a").count() == 0
+
+
+def test_the_pictures_of_the_gallery_were_made_by_the_build(tab: Page, pages: Path) -> None:
+    tab.goto((pages / "gallery.html").as_uri())
+    sizes = tab.evaluate("() => [...document.querySelectorAll('article img')].map(one => [one.naturalWidth, one.alt])")
+    drawn = tab.locator("article svg, article object").count()
+    assert len(sizes) + drawn >= 5
+    assert all(width > 0 for width, _ in sizes), "a picture that cannot be loaded has no size"
+
+
+@pytest.mark.parametrize("name", ["tutorials/notebook", "tutorials/training"])
+def test_the_notebooks_were_executed(tab: Page, pages: Path, name: str) -> None:
+    text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    cells = text.count("```{code-cell}") - text.count("[remove-cell]") - text.count("[remove-input]")
+    assert cells >= 3
+    tab.goto((pages / f"{name}.html").as_uri())
+    assert tab.locator("article div.cell div.cell_input").count() == cells
+    assert tab.locator("article div.cell div.cell_output").count() >= cells / 2
+    assert tab.locator("article .traceback").count() == 0

@@ -9,10 +9,12 @@ from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Additive, express
+from sitr.flavors.computational import ComputationalDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.notation import NAMES
 from sitr.flavors.profile import PrivacyProfile
+from sitr.flavors.pufferfish import Framework, Pufferfish
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
@@ -27,7 +29,8 @@ ZERO = ZeroConcentratedDP(0.3, xi=0.1)
 LEAKY = ApproximateZeroConcentratedDP(0.3, 1e-6)
 RENYI = RenyiDP.at({2: 0.3})
 RANDOM = RandomDP(PURE, 0.01)
-PROMISES = [PURE, APPROXIMATE, PROFILE, GAUSSIAN, CONCENTRATED, ZERO, LEAKY, RENYI, RANDOM]
+SECRET = Pufferfish(0.3, Framework("whether one person is ill", "illness is contagious"))
+PROMISES = [PURE, APPROXIMATE, PROFILE, GAUSSIAN, CONCENTRATED, ZERO, LEAKY, RENYI, RANDOM, SECRET]
 
 LEADS = {
     (PURE, ApproximateDP): ApproximateDP(0.3, 0.0),
@@ -48,6 +51,7 @@ LEADS = {
     (CONCENTRATED, ApproximateZeroConcentratedDP): ApproximateZeroConcentratedDP(0.045, 0.0),
     (ZERO, ApproximateZeroConcentratedDP): ApproximateZeroConcentratedDP(0.4, 0.0),
 } | {(promise, type(promise)): promise for promise in PROMISES}
+LEADS |= {(promise, ComputationalDP): ComputationalDP(promise) for promise in PROMISES}
 
 
 @pytest.mark.parametrize("flavor", NAMES.values())
@@ -93,6 +97,8 @@ REASONS = [
     *product([LEAKY], [ApproximateDP], [r"to_approximate\(delta=…\)"]),
     *product([RANDOM], [PureDP, ApproximateDP, PrivacyProfile, GaussianDP, *MOMENTS], ["γ cannot be moved"]),
     *product([PURE, GAUSSIAN], [RandomDP], ["state it as RandomDP"]),
+    *product([SECRET], [PureDP, ApproximateDP, PrivacyProfile, GaussianDP, *MOMENTS], ["only against the priors"]),
+    *product([PURE, GAUSSIAN], [Pufferfish], ["neither implies the other if records depend on each other"]),
 ]
 
 
@@ -131,7 +137,7 @@ def test_a_promise_with_a_largest_loss_is_pure(promise, loss):
 @pytest.mark.parametrize(
     "promise",
     [
-        *PROMISES[1:],
+        *PROMISES[1:-1],
         ApproximateDP(0.3, 5e-324),
         PrivacyProfile(((0.3, 1e-3), (1.0, 5e-324))),
         ZeroConcentratedDP(5e-324, xi=0.1),

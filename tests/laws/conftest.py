@@ -10,11 +10,13 @@ from flint import arb, ctx
 
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
+from sitr.flavors.computational import ComputationalDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.curve import Curve, PointCurve
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
+from sitr.flavors.pufferfish import Pufferfish
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
@@ -61,7 +63,7 @@ def keeps() -> Keeps:
 def _excess(pair: Pair, promise: Promise) -> Iterable[arb]:  # noqa: C901
     """By how much the pair breaks the promise in this direction; one number for every order where there are many."""
     match promise:
-        case PureDP():
+        case PureDP() | Pufferfish():
             yield max(p - ball(promise.epsilon).exp() * q for p, q in pair)
         case ApproximateDP():
             yield _hockey_stick(pair, ball(promise.epsilon)) - ball(promise.delta)
@@ -80,6 +82,9 @@ def _excess(pair: Pair, promise: Promise) -> Iterable[arb]:  # noqa: C901
             yield from _moments(pair, promise.curve)
         case ConcentratedDP():
             yield from _spread(pair, ball(promise.mu), ball(promise.tau))
+        case ComputationalDP():
+            # Of two laws that are written out, an attacker needs no computing power to see everything.
+            yield from _excess(pair, promise.inner)
         case RandomDP():
             # Where every two draws are this pair, a probability below 1 of failing is none.
             yield from _excess(pair, promise.inner) if promise.gamma < 1 else ()

@@ -23,13 +23,18 @@ import pytest
 
 from sitr.backends.backend import Backend
 from sitr.backends.csv import CsvFile
-from sitr.backends.duckdb import DuckDB
-from sitr.backends.duckdb_dialect import DuckDBDialect
+from sitr.backends.duckdb import DuckDB, Reader
+from sitr.backends.duckdb_dialect import PORTABLE, DuckDBDialect
+from sitr.backends.folder import ParquetFolder
+from sitr.backends.packed.choose import hashes, lowest
+from sitr.backends.postgres import Postgres, open_table
 from sitr.backends.reading import FewGroups, FewInTotal, FewRows, Listing, Reading, Rows, Totals, tree
 from sitr.backends.sources import ArrowRows, ParquetFile, Source
+from sitr.backends.spark import Spark
 from sitr.backends.values import CellNumber, EachPerson, EachRow, Flag, Granules, Key
 from sitr.dataset.cells import Categories, Even, Grid, Rule
 from sitr.dataset.csv_format import CsvFormat
+from sitr.dataset.database import located
 from sitr.dataset.schema import Column, Kind, Quantised, Table, describe
 from sitr.errors import BackendFailure, QuestionError
 from sitr.neighbors.distance import Distance
@@ -45,6 +50,7 @@ from sitr.questions.synthetic.axes import axes
 from sitr.questions.synthetic.sheet import sheet
 from sitr.sensitivity.bounded import bounded
 from sitr.sensitivity.in_total import in_total
+from tests import postgres
 from tests.laws import walk
 
 SCHEMA = pa.schema([("id", pa.string()), ("ward", pa.string()), ("cost", pa.float64()), ("days", pa.int64())])
@@ -80,21 +86,48 @@ def in_parquet(table: pa.Table, path: Path) -> DuckDB:
     return DuckDB(ParquetFile(path))
 
 
+def in_folder(table: pa.Table, path: Path) -> DuckDB:
+    """Half of the rows in each of two files."""
+    if path.is_file():  # the test of a lost file
+        path.unlink()
+    path.mkdir(exist_ok=True)
+    middle = len(table) // 2
+    for name, part in (("a.parquet", table.slice(0, middle)), ("b.parquet", table.slice(middle))):
+        pq.write_table(part, path / name)
+    return DuckDB(ParquetFolder(path))
+
+
 def in_csv(table: pa.Table, path: Path) -> DuckDB:
     pyarrow.csv.write_csv(table, path)
     return DuckDB(CsvFile(path, CsvFormat(), tuple(KINDS.items())))
 
 
-SOURCES: dict[str, Callable[[pa.Table, Path], DuckDB]] = {
+def in_postgres(table: pa.Table, _: Path) -> Postgres:
+    postgres.load(table, "laws")
+    return open_table(located(postgres.server().url(), "laws"))
+
+
+SOURCES: dict[str, Callable[[pa.Table, Path], Backend]] = {
     "ArrowRows": in_memory,
     "ParquetFile": in_parquet,
+    "ParquetFolder": in_folder,
     "CsvFile": in_csv,
+    "Postgres": in_postgres,
 }
+FILES = ("ParquetFile", "CsvFile")
+SERVERS = ("Postgres",)
+"""Sources that are backends of their own."""
 
 
-@pytest.fixture(params=SOURCES)
+READERS = {"by statement": Reader(packs=False), "in passes": Reader(memory=2_000)}
+"""Other ways to read the same rows than the usual one, which packs all of them at once where a tree allows it."""
+
+
+@pytest.fixture(params=[*SOURCES, *READERS])
 def hold(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[pa.Table], Backend]:
     """Puts rows where the source reads them; the path is always the same."""
+    if request.param in READERS:
+        return lambda table: replace(in_memory(table, Path()), reader=READERS[request.param])
     return lambda table: SOURCES[request.param](table, tmp_path / "rows")
 
 
@@ -203,12 +236,13 @@ def reaches(reading: Reading) -> list[tuple[int, int]]:
 
 
 def test_no_source_is_missing() -> None:
-    assert {each.__name__ for each in walk.like(Source)} == set(SOURCES)
+    assert {each.__name__ for each in walk.like(Source)} == set(SOURCES) - set(SERVERS)
 
 
 def test_no_backend_is_missing(tmp_path: Path) -> None:
     """Whatever reads rows and knows their number is a backend, complete or not; `hold` makes each of them."""
     made = {type(make(arrow(dict(PEOPLE)), tmp_path / name)) for name, make in SOURCES.items()}
+    made.add(Spark)  # which has these laws in test_spark.py
     assert made == walk.having(("read", "size")) == walk.like(Backend)
 
 
@@ -254,6 +288,17 @@ def test_the_reading_is_the_sum_over_people_in_any_order(
     parts = [summed(hold(arrow(dict(half))).read(reading, salt=salt)) for half in halves]
     everybody = arrow({None: PEOPLE["many groups"], **PEOPLE}, backwards=True)
     assert plus([summed(hold(everybody).read(reading, salt=salt))]) == plus(parts)
+
+
+@pytest.mark.parametrize("name", READINGS)
+@pytest.mark.parametrize("salt", SALTS)
+@pytest.mark.sampled(13)
+def test_engines_read_the_same_integers(name: str, salt: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the portable order, what two engines keep of each person is the same, to the last unit."""
+    reading, rows = READINGS[name](Relation.ADD_REMOVE), arrow({None: PEOPLE["one row"], **PEOPLE})
+    server = in_postgres(rows, Path()).read(reading, salt=salt)
+    monkeypatch.setattr("sitr.backends.duckdb.DUCKDB", PORTABLE)
+    assert summed(server) == summed(in_memory(rows, Path()).read(reading, salt=salt))
 
 
 @pytest.mark.parametrize("name", BOUNDED)
@@ -342,22 +387,28 @@ def test_a_failure_has_one_text_and_quotes_nothing(
     hold: Callable[[pa.Table], Backend], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     backend = hold(arrow(dict(PEOPLE)))
-    monkeypatch.setattr("sitr.backends.duckdb.statement", lambda *_, **__: "SELECT CAST('patient 4711' AS INTEGER)")
+    ways = [f"sitr.backends.{module}" for module in ("duckdb.statement", "packed.passes.scan", "postgres.statement")]
+    for way in ways:
+        monkeypatch.setattr(way, lambda *_, **__: "SELECT CAST('patient 4711' AS INTEGER)")
     check_failure(lambda: backend.read(READINGS[name](Relation.ADD_REMOVE), salt=1))
 
 
 @pytest.mark.parametrize("name", READINGS)
 @pytest.mark.parametrize("damage", [b"PAR1 patient 4711 PAR1", None])
-@pytest.mark.parametrize("source", [name for name in SOURCES if name != "ArrowRows"])
+@pytest.mark.parametrize("source", FILES)
 def test_a_lost_file_is_the_same_failure(name: str, damage: bytes | None, source: str, tmp_path: Path) -> None:
     """A CSV file cannot be damaged: whatever stands in it can be read."""
     backend = SOURCES[source](arrow(dict(PEOPLE)), tmp_path / "rows")
+    place = tmp_path / "rows"
+    place = place / "b.parquet" if place.is_dir() else place
     if damage is None:
-        (tmp_path / "rows").unlink()
+        place.unlink()
+        if place.parent != tmp_path:  # the files that are left are a table
+            (place.parent / "a.parquet").unlink()
     elif source == "CsvFile":
         return
     else:
-        (tmp_path / "rows").write_bytes(damage)
+        place.write_bytes(damage)
     check_failure(lambda: backend.read(READINGS[name](Relation.ADD_REMOVE), salt=1))
 
 
@@ -437,4 +488,51 @@ def test_a_broken_twin_is_caught(
 
 
 def memory(table: pa.Table) -> Backend:
+    return replace(in_memory(table, Path()), reader=READERS["by statement"])
+
+
+def packed(table: pa.Table) -> Backend:
     return in_memory(table, Path())
+
+
+def one_more(hashed: Any, sizes: Any, most: int) -> Any:
+    """Forgets the cap."""
+    return lowest(hashed, sizes, most + 1) if (sizes > most + 1).all() else np.ones(len(hashed), bool)
+
+
+def by_position(rows: Any, key: Any, keyed: Any) -> Any:
+    """Chooses by the place of a cell among those of other people."""
+    return hashes(rows, key, keyed) ^ (np.arange(len(key), dtype=np.uint64) << np.uint64(60))
+
+
+def by_number(self: Any, numbers: Any) -> Any:
+    """Chooses by the number of a person in the order in which people were found."""
+    del self
+    return numbers.copy()
+
+
+@pytest.mark.parametrize(
+    ("where", "twin", "check"),
+    [
+        ("choose.lowest", one_more, lambda: test_no_person_exceeds_the_caps(packed, "centred")),
+        ("choose.lowest", one_more, lambda: test_no_person_exceeds_the_caps(packed, "tally")),
+        ("choose.lowest", one_more, lambda: test_neighbors_are_no_farther_apart_than_the_distance(packed, "count")),
+        (
+            "choose.hashes",
+            by_position,
+            lambda: test_the_reading_is_the_sum_over_people_in_any_order(packed, "centred", 0),
+        ),
+        (
+            "arrange.People.of",
+            by_number,
+            lambda: test_the_reading_is_the_sum_over_people_in_any_order(packed, "centred", 0),
+        ),
+    ],
+)
+def test_a_broken_twin_of_packed_rows_is_caught(
+    where: str, twin: Any, check: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check()
+    monkeypatch.setattr(f"sitr.backends.packed.{where}", twin)
+    with pytest.raises(AssertionError):
+        check()

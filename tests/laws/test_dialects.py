@@ -14,10 +14,11 @@ import time
 from calendar import monthrange
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import duckdb
@@ -25,24 +26,66 @@ import pyarrow as pa
 import pytest
 
 from sitr.backends.dialect import Dialect
-from sitr.backends.duckdb_dialect import DUCKDB, DuckDBDialect
+from sitr.backends.duckdb_dialect import DUCKDB, PORTABLE, DuckDBDialect
+from sitr.backends.postgres_dialect import PostgresDialect
+from sitr.backends.spark_dialect import PortableSparkDialect, SparkDialect
 from sitr.dataset.schema import Column, Kind, Quantised
 from sitr.questions.aggregate.expressions.dates import ADDED, TIMES, TRUNCATED, begin
 from sitr.questions.aggregate.expressions.expression import PARTS
 from sitr.questions.aggregate.expressions.patterns import odd
+from tests import postgres, spark
 from tests.laws import walk
 
-Run = Callable[[pa.Table, str], list[tuple[Any, ...]]]
-"""Runs a statement over `t`, the given rows, on the engine."""
+Run = Callable[[Any, pa.Table, str], list[tuple[Any, ...]]]
+"""Runs a statement of a dialect over `t`, the given rows, on the engine."""
 
 
-def on_duckdb(rows: pa.Table, sql: str) -> list[tuple[Any, ...]]:
+@dataclass(frozen=True)
+class Engine:
+    """How to make a dialect for one statement, how to run one, and what is special about the engine."""
+
+    make: Callable[[], Dialect]
+    run: Run
+    typeof: str = "typeof({})"
+    """The engine's name for the type of an expression."""
+    reads_text: bool = True
+    """Whether a text can be taken for a number or a time; otherwise columns always have their types."""
+    first_day: int = -(2**31) + 10
+    last_day: int = 2**31 - 10
+    """Days that the engine can subtract, far away from 1970."""
+
+
+def on_duckdb(_: Dialect, rows: pa.Table, sql: str) -> list[tuple[Any, ...]]:
     with duckdb.connect(":memory:") as engine:
         engine.register("t", rows)
         return engine.execute(sql).fetchall()
 
 
-ENGINES: dict[str, tuple[Dialect, Run]] = {"duckdb": (DUCKDB, on_duckdb)}
+def on_postgres(dialect: PostgresDialect, rows: pa.Table, sql: str) -> list[tuple[Any, ...]]:
+    return postgres.run(dialect.bound.values, rows, sql)
+
+
+def postgres_dialect() -> PostgresDialect:
+    postgres.server()
+    return PostgresDialect(letters='"und-x-icu"')
+
+
+ENGINES: dict[str, Engine] = {
+    "duckdb": Engine(lambda: DUCKDB, on_duckdb),
+    "portable duckdb": Engine(lambda: PORTABLE, on_duckdb),
+    "postgres": Engine(
+        postgres_dialect,
+        on_postgres,
+        typeof="CAST(pg_typeof({}) AS text)",
+        reads_text=False,
+        first_day=postgres.FIRST,
+        last_day=postgres.LAST,
+    ),
+    "spark": Engine(SparkDialect, spark.run),
+    "portable spark": Engine(PortableSparkDialect, spark.run),
+}
+HERE = [name for name in ENGINES if "spark" not in name]
+"""Spark takes long, and has tests of its own that run these cases: `tests/laws/test_spark.py`."""
 
 NAN, INF = math.nan, math.inf
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -69,8 +112,11 @@ REALS = [0.0, -0.0, 0.5, 1.5, 2.5, -0.5, -2.5, 5e-324, 1e308, -1e308, INF, -INF,
 class On:
     """One dialect on its engine."""
 
-    def __init__(self, dialect: Dialect, run: Run) -> None:
-        self.say, self.run = dialect, run
+    def __init__(self, dialect: Dialect, engine: Engine) -> None:
+        self.say, self.engine = dialect, engine
+
+    def run(self, rows: pa.Table, sql: str) -> list[tuple[Any, ...]]:
+        return self.engine.run(self.say, rows, sql)
 
     def column(self, expression: str, values: pa.Array) -> list[Any]:
         """The expression over a column "v", in the order of the rows."""
@@ -80,12 +126,13 @@ class On:
     def type_of(self, kind: pa.DataType) -> str:
         """The engine's name for the type of a column."""
         rows = pa.table({"v": pa.array([None], kind)})
-        return str(self.run(rows, "SELECT typeof(v) FROM t")[0][0])
+        return str(self.run(rows, f"SELECT {self.engine.typeof.format('v')} FROM t")[0][0])
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=[name for name in HERE if name != "portable duckdb"])
 def on(request: pytest.FixtureRequest) -> On:
-    return On(*ENGINES[request.param])
+    engine = ENGINES[request.param]
+    return On(engine.make(), engine)
 
 
 def members() -> set[str]:
@@ -101,7 +148,7 @@ def test_every_expression_has_tests_that_run_it() -> None:
 
 def test_no_dialect_is_missing() -> None:
     """Whatever quotes names for an engine is a dialect, complete or not."""
-    assert {type(dialect) for dialect, _ in ENGINES.values()} == walk.having(["identifier"]) == walk.like(Dialect)
+    assert {type(engine.make()) for engine in ENGINES.values()} == walk.having(["identifier"]) == walk.like(Dialect)
 
 
 class TestIdentifier:
@@ -161,6 +208,8 @@ class TestNumber:
         ],
     )
     def test_what_is_no_number_is_null(self, on: On, values: pa.Array, expected: list[Any]) -> None:
+        if pa.types.is_string(values.type) and not on.engine.reads_text:
+            return
         found = on.column(on.say.number("v"), values)
         assert [None if each == INF else each for each in found] == expected
 
@@ -169,7 +218,8 @@ class TestNumberOr:
     def test_null_and_nan_are_replaced(self, on: On) -> None:
         expected = [7.5 if each is None or each != each else each for each in REALS]
         assert same_doubles(on.column(on.say.number_or("v", 7.5), pa.array(REALS, pa.float64())), expected)
-        assert on.column(on.say.number_or("v", -1.0), pa.array(["x", "2", None])) == [-1.0, 2.0, -1.0]
+        if on.engine.reads_text:
+            assert on.column(on.say.number_or("v", -1.0), pa.array(["x", "2", None])) == [-1.0, 2.0, -1.0]
 
 
 class TestInteger:
@@ -193,7 +243,8 @@ class TestMoment:
         far = pa.array([MOST, LEAST + 1, 0], pa.int64()).cast(pa.timestamp("s"))
         compared = on.column(f"{on.say.moment('v')} > {on.say.literal(datetime(2000, 1, 1))}", far)  # noqa: DTZ001
         assert compared[2] is False
-        assert on.column(on.say.moment("v"), pa.array(["nonsense", None])) == [None, None]
+        if on.engine.reads_text:
+            assert on.column(on.say.moment("v"), pa.array(["nonsense", None])) == [None, None]
 
 
 CENTS = Quantised(-200, 500, Fraction(1, 100))
@@ -236,7 +287,7 @@ class TestGranules:
             (pa.int8(), [-128, 1], [-200, 100]),
             (pa.float32(), [1.5, NAN, INF], [150, None, 500]),
             (pa.decimal128(38, 2), [Decimal("1.25"), Decimal("-1e30")], [125, -200]),
-            (pa.string(), ["2", "two", ""], [200, None, None]),
+            *([(pa.string(), ["2", "two", ""], [200, None, None])] if on.engine.reads_text else []),
         ):
             assert on.column(on.say.granules("v", CENTS), pa.array(values, kind)) == expected
 
@@ -248,6 +299,7 @@ class TestKey:
             (Kind.INTEGER, pa.array([LEAST, MOST, None]), [LEAST, MOST, None]),
             (Kind.INTEGER, pa.array([2**64 - 1, 5], pa.uint64()), [None, 5]),
             (Kind.INTEGER, pa.array([Decimal(10) ** 24, Decimal(5)], pa.decimal128(25, 0)), [None, 5]),
+            (Kind.INTEGER, pa.array([2.0**63, -(2.0**63), 1e300, INF, 3.0]), [None, LEAST, None, None, 3]),
             (Kind.BOOLEAN, pa.array([True, None, False]), [True, None, False]),
             (Kind.TEXT, pa.array([*TEXTS, None]), [*TEXTS, None]),
             (Kind.TEXT, pa.array(["b", None, "a"]).dictionary_encode(), ["b", None, "a"]),
@@ -320,6 +372,12 @@ class TestSame:
 
 
 class TestOrder:
+    @pytest.fixture(params=HERE)
+    def on(self, request: pytest.FixtureRequest) -> On:
+        """The portable dialect of DuckDB differs from the other one here only."""
+        engine = ENGINES[request.param]
+        return On(engine.make(), engine)
+
     def hashes(self, on: On, salt: int, columns: dict[str, pa.Array]) -> list[int]:
         rows = pa.table({"n": range(len(next(iter(columns.values())))), **columns})
         return [
@@ -380,8 +438,55 @@ class TestLowest:
         ],
     )
     def test_of_equal_ranks_at_the_border_none_is_kept(self, on: On, most: int, kept: dict[str | None, Any]) -> None:
-        found = on.run(self.ROWS, f"SELECT u, h FROM ({on.say.lowest(most, source='t', of=['u'], by='h')})")
+        found = on.run(self.ROWS, f"SELECT u, h FROM ({on.say.lowest(most, source='t', of=['u'], by='h')}) AS q")
         assert Counter(found) == Counter((u, h) for u, hs in kept.items() for h in hs)
+
+
+class TestIdentity:
+    """Equal values have equal texts, others differ, and no value fails."""
+
+    @pytest.mark.parametrize(
+        "values",
+        [
+            pa.array(["a", "b", "", None, "a"]),
+            pa.array([1, 2, -(2**63), None, 2**63 - 1]),
+            pa.array([0.5, -1.5, 1e300, None, 0.5]),
+            pa.array([True, False, None]),
+            pa.array([date(1, 1, 1), date(9999, 12, 31), None]),
+            pa.array([0, 1_709_209_801_000_005, None], pa.timestamp("us")),
+        ],
+        ids=lambda values: str(values.type),
+    )
+    def test_texts_differ_where_values_do(self, on: On, values: pa.Array) -> None:
+        found = on.column(on.say.identity("v", on.type_of(values.type)), values)
+        python = values.to_pylist()
+        for (one, text), (other, same) in product(zip(python, found, strict=True), repeat=2):
+            assert (text == same) is (one == other)
+
+    @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+    def test_no_time_fails_in_duckdb(self, unit: str) -> None:
+        ends = pa.array([-(2**63), -(2**63) + 1, -1, 0, 2**62, 2**63 - 1, None], pa.int64())
+        for kind in (pa.timestamp(unit), pa.list_(pa.timestamp(unit))):
+            listed = pa.array([None if end is None else [end] for end in ends.to_pylist()])
+            rows = pa.table({"v": (ends if pa.types.is_timestamp(kind) else listed).cast(kind, safe=False)})
+            sql = f"SELECT count(DISTINCT {DUCKDB.identity('v', 'TIMESTAMP[]')}) FROM t"
+            assert on_duckdb(DUCKDB, rows, sql) == [(6,)]
+            assert on_duckdb(DUCKDB, rows, f"SELECT count({DUCKDB.identity('v', 'TIMESTAMP_S')}) FROM t") == [(6,)]
+
+
+class TestRowNumbers:
+    def test_equal_rows_are_numbered_from_1(self, on: On) -> None:
+        rows = pa.table({"u": ["a"] * 3 + ["b"] * 2 + [None] * 2, "v": [1, 1, 2, 1, 1, None, None]})
+        found = on.run(rows, f"SELECT u, v, {on.say.row_numbers(['u', 'v'])} AS n FROM t")
+        assert Counter(found) == Counter(
+            [("a", 1, 1), ("a", 1, 2), ("a", 2, 1), ("b", 1, 1), ("b", 1, 2), (None, None, 1), (None, None, 2)]
+        )
+
+    def test_without_columns_no_two_rows_share_a_number(self, on: On) -> None:
+        rows = pa.table({"u": ["a"] * 1000})
+        assert on.run(rows, f"SELECT count(DISTINCT n) FROM (SELECT {on.say.row_numbers([])} AS n FROM t) AS s") == [
+            (1000,)
+        ]
 
 
 class TestSemiJoin:
@@ -404,7 +509,7 @@ class TestTotal:
         rows = pa.table({"g": [0] * 5000 + [1] * 3, "v": [MOST] * 5000 + [LEAST] * 3})
         own = f"SELECT g, {on.say.total('v')} AS s FROM t GROUP BY g"
         assert dict(on.run(rows, own)) == {0: 5000 * MOST, 1: 3 * LEAST}
-        assert on.run(rows, f"SELECT {on.say.total('s')} FROM ({own})") == [(5000 * MOST + 3 * LEAST,)]
+        assert on.run(rows, f"SELECT {on.say.total('s')} FROM ({own}) AS q") == [(5000 * MOST + 3 * LEAST,)]
 
     def test_no_rows_give_null(self, on: On) -> None:
         assert on.run(pa.table({"v": pa.array([], pa.int64())}), f"SELECT {on.say.total('v')} FROM t") == [(None,)]
@@ -461,6 +566,34 @@ class TestQuotient:
         ]
 
 
+class TestSteps:
+    @pytest.mark.parametrize(("first", "times", "by"), [(0.0, 10.0, 1000.0), (-5.5, 7.0, 0.1), (-1e15, 3.0, 2e15)])
+    def test_as_python_computes_it(self, on: On, first: float, times: float, by: float) -> None:
+        """However small a difference is."""
+        values = [
+            first,
+            math.nextafter(first, INF),
+            first + by / 2,
+            first + by / times,
+            first + by,
+            5e-324 + first,
+            None,
+        ]
+        expected = [None if each is None else math.floor((each - first) * times / by) for each in values]
+        found = on.column(on.say.steps("v", first, times, by), pa.array(values))
+        assert found == expected
+        assert all(type(each) is int for each in found if each is not None)
+
+
+class TestMultiple:
+    @pytest.mark.parametrize("unit", [Fraction(1, 100), Fraction(3), Fraction(10) ** 307, Fraction(2) ** -1022])
+    def test_whole_numbers_times_a_unit(self, on: On, unit: Fraction) -> None:
+        values = [0, 1, -1, 7, 25, -1000, 2**53, None]
+        found = on.column(on.say.multiple("v", unit), pa.array(values))
+        numerator, denominator = float(unit.numerator), float(unit.denominator)
+        assert found == [None if each is None else each * numerator / denominator for each in values]
+
+
 class TestDays:
     @pytest.mark.parametrize("first", [date(1, 1, 1), date(2024, 2, 29), date(9999, 12, 31)])
     def test_as_in_python(self, on: On, first: date) -> None:
@@ -469,7 +602,7 @@ class TestDays:
         assert on.column(on.say.days(first, "v"), pa.array(values)) == expected
 
     def test_dates_that_python_does_not_know_do_not_fail(self, on: On) -> None:
-        far = [2**31 - 10, -(2**31) + 10]
+        far = [on.engine.last_day, on.engine.first_day]
         assert on.column(on.say.days(date(1970, 1, 1), "v"), pa.array(far, pa.int32()).cast(pa.date32())) == far
 
 
@@ -618,6 +751,22 @@ class TestComputed:
         found = on.run(rows, f"SELECT {on.say.computed(operator, 'a', 'b')} AS e, n FROM t ORDER BY n")
         assert [each for each, _ in found] == [by_hand(operator, left, right) for left, right in pairs]
 
+    @pytest.mark.parametrize("operator", ["+", "-", "*", "/", "%"])
+    def test_no_pair_of_doubles_fails(self, on: On, operator: str) -> None:
+        """Doubles of all sizes, and pairs at the ends of what a double can hold."""
+        chance = random.Random(operator)
+        pairs: list[tuple[float, float]] = []
+        for _ in range(1500):
+            first = math.ldexp(chance.uniform(-2, 2), chance.randint(-1074, 1023))
+            near = chance.choice([1023, 1024, -1022, -1074, -1075, 0, chance.randint(-1074, 1023)])
+            own = math.frexp(first)[1]
+            power = near - own if operator == "*" else own - near if operator == "/" else chance.choice([near, own])
+            second = math.ldexp(chance.choice([1, chance.uniform(0.9, 1.1)]), min(max(power, -1074), 1023))
+            pairs += [(first, second), (math.nextafter(first, INF), -second), (first, math.nextafter(second, 0))]
+        rows = pa.table({"n": range(len(pairs)), "a": [a for a, _ in pairs], "b": [b for _, b in pairs]})
+        found = on.run(rows, f"SELECT {on.say.computed(operator, 'a', 'b')} AS e, n FROM t ORDER BY n")
+        assert [each for each, _ in found] == [by_hand(operator, left, right) for left, right in pairs]
+
     def test_operands_may_be_expressions(self, on: On) -> None:
         assert on.column(on.say.computed("*", "v - 1", "v - 1"), pa.array([3.0])) == [4.0]
         assert on.column(on.say.computed("/", "v - 1", "v - 1"), pa.array([3.0, 1.0])) == [1.0, None]
@@ -644,6 +793,14 @@ class TestSmooth:
         expected = [None if each is None else finite(lambda each=each: compute(each)) for each in values]  # type: ignore[misc]
         found = on.column(on.say.smooth(function, "v"), pa.array(values, pa.float64()))
         assert found == [each if each is None else pytest.approx(each, rel=1e-14, abs=1e-300) for each in expected]
+
+
+class TestFloored:
+    @pytest.mark.parametrize(("function", "by_hand"), [("FLOOR", math.floor), ("CEIL", math.ceil)])
+    def test_as_by_hand_however_large(self, on: On, function: str, by_hand: Callable[[float], int]) -> None:
+        values = [each for each in (*CASES, -0.5, 2.0**52 + 1, 2.0**53, -(2.0**63)) if each == each]
+        expected = [each if each is None or math.isinf(each) else float(by_hand(each)) for each in values]
+        assert on.column(on.say.floored(function, "v"), pa.array(values, pa.float64())) == expected
 
 
 class TestRounded:
@@ -726,7 +883,7 @@ class TestInCalendar:
     def test_all_others_are_null(self, on: On) -> None:
         assert on.column(on.say.in_calendar("v", Kind.DATE), FAR_DAYS) == [None] * 5
         assert on.column(on.say.in_calendar("v", Kind.TIMESTAMP), FAR_MOMENTS) == [None] * 6
-        endless = "TRY_CAST(v AS DATE)"
+        endless = on.say.cast("v", Kind.TEXT, Kind.DATE)
         assert on.column(on.say.in_calendar(endless, Kind.DATE), pa.array(["infinity", "-infinity"])) == [None, None]
 
     def test_times_of_every_unit_and_zone(self, on: On) -> None:
@@ -782,6 +939,14 @@ class TestReplaced:
     def test_as_python_replaces(self, on: On, old: str, new: str) -> None:
         expected = [None if each is None else each.replace(old, new) for each in WORDS]
         assert on.column(on.say.replaced("v", old, new), pa.array(WORDS)) == expected
+
+
+class TestCased:
+    def test_letters_of_ascii_and_of_other_alphabets(self, on: On) -> None:
+        values = ["aB%_'", "", "Ärzte Ж É", "سِتر", "1 \\", None]
+        for function, python in (("LOWER", str.lower), ("UPPER", str.upper)):
+            expected = [None if each is None else python(each) for each in values]
+            assert on.column(on.say.cased(function, on.say.text("v")), pa.array(values)) == expected
 
 
 class TestFound:
@@ -892,7 +1057,7 @@ class TestLater:
 
     @pytest.mark.parametrize("part", ADDED)
     def test_it_is_total_on_dates_and_counts_of_any_size(self, on: On, part: str) -> None:
-        for count in ("1e300::DOUBLE", "'nan'::DOUBLE", "NULL", str(MOST)):
+        for count in (on.say.literal(1e300), on.say.literal(NAN), "NULL", str(MOST)):
             for values, kind in ((FAR_DAYS, Kind.DATE), (FAR_MOMENTS, Kind.TIMESTAMP)):
                 if kind is Kind.TIMESTAMP or part not in TIMES:
                     assert len(on.column(f"({on.say.later('v', count, part, kind)}) IS NULL", values)) == len(values)
@@ -988,11 +1153,11 @@ BROKEN: list[tuple[DuckDBDialect, Callable[[On], None]]] = [
     ],
 )
 def test_a_broken_twin_is_caught(twin: DuckDBDialect, check: Callable[[On], None]) -> None:
-    check(On(DUCKDB, on_duckdb))
+    check(On(DUCKDB, ENGINES["duckdb"]))
     with pytest.raises(
         duckdb.Error if isinstance(twin, DoublesNoQuotes | SumsIn64Bits | TakesAColumnForTheKey) else AssertionError
     ):
-        check(On(twin, on_duckdb))
+        check(On(twin, ENGINES["duckdb"]))
 
 
 KINDS = [Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP]
@@ -1009,7 +1174,8 @@ class TestTypeOf:
             Kind.DATE: pa.array([date(2024, 2, 29)]),
             Kind.TIMESTAMP: pa.array([datetime.fromisoformat("2024-02-29")], pa.timestamp("us")),
         }[kind]
-        found = on.run(pa.table({"v": values}), f"SELECT typeof(CAST(v AS {on.say.type_of(kind)})) FROM t")
+        cast = on.engine.typeof.format(f"CAST(v AS {on.say.type_of(kind)})")
+        found = on.run(pa.table({"v": values}), f"SELECT {cast} FROM t")
         assert found == [(on.say.type_of(kind),)]
 
 
@@ -1024,5 +1190,5 @@ class TestKeyType:
             Kind.TIMESTAMP: pa.array([datetime.fromisoformat("2024-02-29")], pa.timestamp("us")),
         }[kind]
         rows = pa.table({"v": values})
-        found = on.run(rows, f"SELECT typeof({on.say.key(Column('v', kind))}) FROM t")
+        found = on.run(rows, f"SELECT {on.engine.typeof.format(on.say.key(Column('v', kind)))} FROM t")
         assert found == [(on.say.key_type(kind),)]

@@ -21,11 +21,13 @@ from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import express
+from sitr.flavors.computational import ComputationalDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.notation import parse, write
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
+from sitr.flavors.pufferfish import Framework, Pufferfish
 from sitr.flavors.pure import PureDP, ResponseCurve
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
@@ -131,12 +133,23 @@ def random_response(promise: RandomDP) -> Pair:
     return response(promise.inner)
 
 
+def secret_response(promise: Pufferfish) -> Pair:
+    """Randomized response about which of two secrets is true."""
+    return response(PureDP(promise.epsilon))
+
+
+def limited_response(promise: ComputationalDP) -> Pair:
+    """The same mechanism, whose coins an attacker cannot tell from random ones."""
+    assert isinstance(promise.inner, PureDP)
+    return response(promise.inner)
+
+
 @dataclass(frozen=True)
 class Flavor:
     """A flavor and promises to try: any at all, those of daily life, a few.
 
     The witness uses up the daily ones, and breaks those that are better by so little. A sum may round up so often.
-    Where not all daily promises extend to groups, `grouped` are some that do.
+    Where not all daily promises extend to groups, `grouped` are some that do; where none does, it is empty.
     """
 
     kind: type[Any]
@@ -170,6 +183,8 @@ def two_points(epsilon: float, more: float, delta: float, share: float) -> Priva
     return PrivacyProfile(((epsilon, delta), (epsilon + more, delta * share)))
 
 
+CHAIN = Framework("which of 2 states a series of 100 is in", "one Markov chain", series="0123abcd")
+HOUSES = Framework("whether one person is ill", "illness is contagious")
 sizes, daily, few = st.floats(0, 1e6), st.floats(0.01, 3), [0.0, 0.05, 0.3, 1.0, 2.5]
 FLAVORS = [
     Flavor(
@@ -286,11 +301,30 @@ FLAVORS = [
         witness=random_response,
         better=lambda promise: [replace(promise, inner=PureDP(promise.inner.epsilon * (1 - 1e-6)))],
     ),
+    Flavor(
+        Pufferfish,
+        any=st.builds(Pufferfish, sizes, st.just(CHAIN)),
+        daily=st.builds(Pufferfish, daily, st.just(CHAIN)),
+        few=[Pufferfish(epsilon, CHAIN) for epsilon in few],
+        witness=secret_response,
+        better=smaller("epsilon"),
+        grouped=st.nothing(),
+    ),
+    Flavor(
+        ComputationalDP,
+        any=st.builds(ComputationalDP, st.builds(PureDP, sizes)),
+        daily=st.builds(ComputationalDP, st.builds(PureDP, daily)),
+        few=[ComputationalDP(PureDP(epsilon)) for epsilon in few],
+        witness=limited_response,
+        better=lambda promise: [ComputationalDP(PureDP(promise.inner.epsilon * (1 - 1e-6)))],
+    ),
 ]
 BY_KIND = {flavor.kind: flavor for flavor in FLAVORS}
 ADDITIVE = [BY_KIND[kind] for kind in (PureDP, ApproximateDP, ZeroConcentratedDP, ApproximateZeroConcentratedDP)]
 ALL = [promise for flavor in FLAVORS for promise in flavor.few]
-NOTHING = {RandomDP: RandomDP(PureDP(0), 0)} | {kind: kind.compose([]) for kind in BY_KIND if kind is not RandomDP}
+NOTHING: dict[Any, Any] = {RandomDP: RandomDP(PureDP(0), 0), Pufferfish: Pufferfish(0, CHAIN)}
+NOTHING |= {ComputationalDP: ComputationalDP(PureDP(0))}
+NOTHING |= {kind: kind.compose([]) for kind in BY_KIND if kind not in NOTHING}
 
 
 def beyond(promise: Any, delta: float) -> float:
@@ -338,6 +372,9 @@ ARROWS: dict[str, tuple[type[Any], Arrow]] = {
         RenyiDP,
         lambda promise, delta: express(promise, ApproximateZeroConcentratedDP, delta=delta),
     ),
+    "pure to computational": (PureDP, lambda promise, _: express(promise, ComputationalDP)),
+    "zCDP to computational": (ZeroConcentratedDP, lambda promise, _: express(promise, ComputationalDP)),
+    "random to computational": (RandomDP, lambda promise, _: express(promise, ComputationalDP)),
     "Rényi to approximate": (RenyiDP, lambda promise, delta: promise.to_approximate(delta=delta)),
     "Rényi to approximate, published": (
         RenyiDP,
@@ -353,6 +390,9 @@ def is_flavor(thing: object) -> bool:
     return isinstance(thing, type) and is_dataclass(thing) and hasattr(thing, "covers") and hasattr(thing, "for_group")
 
 
+groups = pytest.mark.parametrize(
+    "flavor", [flavor for flavor in FLAVORS if not flavor.groups.is_empty], ids=lambda flavor: flavor.kind.__name__
+)
 every_flavor = pytest.mark.parametrize("flavor", FLAVORS, ids=lambda flavor: flavor.kind.__name__)
 additive_flavors = pytest.mark.parametrize("flavor", ADDITIVE, ids=lambda flavor: flavor.kind.__name__)
 every_arrow = pytest.mark.parametrize("name", ARROWS)
@@ -366,6 +406,10 @@ def numbers(promise: Any) -> list[float]:
             return [promise.curve(order) for order in ORDERS]
         case RandomDP():
             return [*numbers(promise.inner), promise.gamma]
+        case Pufferfish():
+            return [promise.epsilon]
+        case ComputationalDP():
+            return numbers(promise.inner)
         case PrivacyProfile():
             return [promise.delta(epsilon=epsilon) for epsilon in (0.0, 0.1, 1.0, 5.0, 30.0, 100.0)]
     return [getattr(promise, field.name) for field in fields(promise) if field.name != "scales_to_groups"]
@@ -499,7 +543,7 @@ def test_a_group_of_one_is_one(flavor, data):
     assert promise.for_group(1) == promise
 
 
-@every_flavor
+@groups
 @given(drawn, st.integers(1, 5), st.integers(1, 5))
 def test_a_group_of_groups_is_never_promised_more(flavor, data, size, number):
     promise = data.draw(flavor.groups)
@@ -507,11 +551,17 @@ def test_a_group_of_groups_is_never_promised_more(flavor, data, size, number):
     assert implies(direct, nested)
 
 
-@every_flavor
+@groups
 @given(drawn, st.integers(1, 6))
 def test_a_larger_group_is_promised_less(flavor, data, size):
     promise = data.draw(flavor.groups)
     assert implies(promise.for_group(size), promise.for_group(size + 1))
+
+
+def test_only_pufferfish_promises_nothing_to_groups():
+    assert {flavor.kind for flavor in FLAVORS if flavor.groups.is_empty} == {Pufferfish}
+    with pytest.raises(IncompatiblePromises, match="a group of one"):
+        Pufferfish(0.5, CHAIN).for_group(2)
 
 
 # What is implied
@@ -630,7 +680,10 @@ def test_a_whole_share_is_the_promise(flavor, data):
 def test_promises_are_values(flavor, data):
     promise = data.draw(flavor.any)
     assert parse(write(promise)) == promise
-    assert eval(repr(promise), {"Basis": Basis} | {kind.__name__: kind for kind in BY_KIND}) == promise
+    assert (
+        eval(repr(promise), {"Basis": Basis, "Framework": Framework} | {kind.__name__: kind for kind in BY_KIND})
+        == promise
+    )
     assert hash(promise) == hash(parse(write(promise)))
     with pytest.raises(AttributeError):
         setattr(promise, fields(promise)[0].name, 0.0)

@@ -23,6 +23,7 @@ from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
+from sitr.flavors.pufferfish import Framework, Pufferfish
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
@@ -111,6 +112,10 @@ MEANINGS: dict[str, tuple[type[Any], Meaning]] = {
         Meaning(ApproximateZeroConcentratedDP.of, times("rho")),
     ),
     "RenyiDP": (RenyiDP, Meaning(lambda loss: RenyiDP.of(loss, orders=(1.5, 2, 10)), scaled_orders)),
+    "Pufferfish": (
+        Pufferfish,
+        Meaning(lambda loss: Pufferfish.of(loss, framework=Framework("a or b", "any")), times("epsilon")),
+    ),
     "RandomDP": (RandomDP, Meaning(lambda loss: RandomDP.of(loss, flavor=PureDP, gamma=0.05), scaled_inner)),
 }
 
@@ -287,7 +292,8 @@ def test_promises_about_moments_and_fractions_have_no_worst_loss():
         RenyiDP.at({2: 0.1}),
         RandomDP(PureDP(0.1), 0.1),
         ApproximateZeroConcentratedDP(0.1, 0.1),
+        Pufferfish(0.1, Framework("a or b", "any")),
     ]
-    assert [promise.worst_loss() for promise in moments] == [None] * 5
+    assert [promise.worst_loss() for promise in moments] == [None] * 6
     nothing: list[Promise] = [PureDP(0.0), ApproximateDP(0.0, 0.0), GaussianDP(0.0), PrivacyProfile(((0.0, 0.0),))]
     assert [promise.worst_loss() for promise in nothing] == [Loss(())] * 4

@@ -21,19 +21,23 @@ from scipy.stats import chi2
 
 import sitr.learn
 import sitr.mechanisms
+from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.pufferfish import Pufferfish
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.finite_part import finite_part
 from sitr.mechanisms.composed import Composed, Repeated
+from sitr.mechanisms.distributed import DistributedNoise, Shares
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.markov_quilt import MarkovQuilt
 from sitr.mechanisms.mechanism import bounding
 from sitr.mechanisms.noisy_max import NoisyMax
 from sitr.mechanisms.partition import PartitionSelection
@@ -54,10 +58,21 @@ from sitr.mechanisms.spherical import Spherical
 from sitr.mechanisms.subsampled import Subsampled
 from sitr.mechanisms.threshold import Threshold
 from sitr.mechanisms.tree import Tree
+from sitr.mechanisms.wasserstein import Wasserstein
 from sitr.neighbors.distance import Distance
 from sitr.noise.coins import TestCoins
 from sitr.numbers import ball, exact, square_root_upward
-from sitr.sensitivity import mean, median, propose_test_release, random, sampled, smooth
+from sitr.sensitivity import (
+    Chain,
+    SecretLaws,
+    Visits,
+    mean,
+    median,
+    propose_test_release,
+    random,
+    sampled,
+    smooth,
+)
 from sitr.sensitivity.proposed import Proposed
 from tests.laws import walk
 
@@ -338,6 +353,25 @@ def proposed_halves(mechanism: ProposeTestRelease) -> Pair:
     return [refused, (passed * (1 - far), passed * far), (passed * far, passed * (1 - far))]
 
 
+def distributed(mechanism: DistributedNoise) -> Pair:
+    """What is left for everybody but the honest parties, who are as few as they may be: Laplace noise, written out as
+    the sum of their shares in tests/loss/forms/test_shares.py."""
+    return laplace(Laplace(mechanism.size, mechanism.sensitivity))
+
+
+def distributed_sides(mechanism: DistributedNoise) -> Pair:
+    """A total of at most −1, of 0, of 1, and of more, where all parties deliver and none of them colludes."""
+    assert mechanism.honest == mechanism.parties
+    q = (-ball(1 / exact(mechanism.size))).exp()
+
+    def law(centre: int) -> list[arb]:
+        middle = [(1 - q) / (1 + q) * q ** abs(y - centre) for y in (0, 1)]
+        below = q ** (centre + 1) / (1 + q)
+        return [below, *middle, 1 - below - sum(middle, arb(0))]
+
+    return list(zip(law(0), law(1), strict=True))
+
+
 def poisson(mechanism: Subsampled) -> Pair:
     """Laplace noise on a sample in which somebody is with probability q."""
     assert isinstance(mechanism.mechanism, Laplace)
@@ -356,6 +390,25 @@ def shared(mechanism: SharedNoise) -> Pair:
 
 def repeated(mechanism: Repeated) -> Pair:
     return composed(Composed((mechanism.mechanism,) * mechanism.times))
+
+
+def secret_values(mechanism: Wasserstein) -> Pair:
+    """The answers given one secret, and given the other; values are 0, 1, 2, …"""
+    ((_, _, one, other),) = mechanism.secrets.compared
+    scale = exact(mechanism.noise.scale)
+    reach = math.ceil(150 * scale) + 6
+    weights = {y: (-ball(abs(y) / scale)).exp() for y in range(-reach - 6, reach + 7)}
+    whole = sum(weights.values(), arb(0))
+    given = [
+        [sum((ball(p) * weights[y - int(v)] for v, p in law), arb(0)) / whole for law in (one, other)]
+        for y in range(-reach, reach + 1)
+    ]
+    return [(p, q) for p, q in given]
+
+
+def copied(mechanism: MarkovQuilt) -> Pair:
+    """A chain that never moves: the first state is 0, or 1, and so are all."""
+    return laplace(Laplace(mechanism.noise.scale, mechanism.length))
 
 
 def both(first: Pair, second: Pair) -> Pair:
@@ -541,6 +594,28 @@ MECHANISMS = {
         example=Shuffled(Response(1), 3),
         draw=lambda mechanism, coins: sum(mechanism.release([0, 0, 0], coins=coins)),
     ),
+    "DistributedNoise": Case(
+        any=st.builds(
+            lambda scale, moved, honest, gone, curious: DistributedNoise(
+                Shares.LAPLACE, scale, honest + gone + curious, gone, curious, moved
+            ),
+            scales,
+            shifts,
+            st.integers(1, 4),
+            st.integers(0, 2),
+            st.integers(0, 2),
+        ),
+        worst=distributed,
+        attained=("epsilon",),
+        loss=Knows.EXACTLY,
+        fitting=lambda price, moved: DistributedNoise.fitting(
+            price, parties=5, dropouts=1, colluders=1, sensitivity=moved
+        ),
+        prices=st.builds(PureDP, sizes),
+        example=DistributedNoise(Shares.LAPLACE, 1, 3),
+        drawn=distributed_sides,
+        draw=lambda mechanism, coins: min(3, max(0, mechanism.release([0, 0, 0], coins=coins) + 1)),
+    ),
     "Spherical": Case(
         any=st.builds(Spherical, scales, shifts),
         worst=spherical,
@@ -635,6 +710,29 @@ MECHANISMS = {
         attained=("epsilon",),
         loss=Knows.EXACTLY,
     ),
+    "Wasserstein": Case(
+        any=st.builds(
+            lambda epsilon, law, moved: Wasserstein(
+                SecretLaws({"prior": {"a": {0: law, 1: 1 - law}, "b": {moved: law, moved + 1: 1 - law}}}), epsilon
+            ),
+            prices,
+            st.fractions(0, 1),
+            shifts,
+        ),
+        worst=secret_values,
+        attained=("epsilon",),
+        example=Wasserstein(SecretLaws({"prior": {"a": {0: 1}, "b": {2: 1}}}), 1),
+    ),
+    "MarkovQuilt": Case(
+        any=st.builds(
+            lambda epsilon, length: MarkovQuilt([Chain([0.5, 0.5], [[1, 0], [0, 1]])], length, epsilon, Visits(1)),
+            prices,
+            shifts,
+        ),
+        worst=copied,
+        attained=("epsilon",),
+        example=MarkovQuilt([Chain([0.5, 0.5], [[1, 0], [0, 1]])], 2, 1, Visits(1)),
+    ),
     "Composed": Case(
         any=st.builds(
             lambda *parts: Composed(parts), st.builds(Laplace, scales, shifts), st.builds(Laplace, scales, shifts)
@@ -718,10 +816,10 @@ def test_the_loss_is_that_of_the_pair_or_bounds_it(case, data):
 @every_mechanism
 @settings(max_examples=10)
 @given(drawn)
-def test_only_a_random_promise_has_no_loss_and_a_bound_says_so(case, data):
+def test_only_promises_whose_losses_do_not_add_have_none_and_a_bound_says_so(case, data):
     mechanism = data.draw(case.any)
     loss = mechanism.loss()
-    assert (loss is None) == (case.loss is Knows.NOTHING) == isinstance(mechanism.promise(), RandomDP)
+    assert (loss is None) == (case.loss is Knows.NOTHING) == isinstance(mechanism.promise(), RandomDP | Pufferfish)
     assert loss is None or loss.bound == (case.loss is Knows.BOUND) == ("bound=True" in repr(loss))
     for whole in (Composed((mechanism, Response(1))), Repeated(mechanism, 3)):
         total = whole.loss()
@@ -812,6 +910,11 @@ def test_what_the_promise_covers_is_kept(case, keeps, data):
 def test_repetition_is_the_sum(case, data, times):
     mechanism = data.draw(case.any)
     promise = mechanism.promise()
+    if isinstance(mechanism, Wasserstein) and times > 1:
+        for several in (Repeated(mechanism, times), Composed((mechanism,) * times)):
+            with pytest.raises(IncompatiblePromises, match="a single Pufferfish promise"):
+                several.promise()
+        return
     together = Repeated(mechanism, times).promise()
     assert together == Composed((mechanism,) * times).promise()
     assert promise * times == type(promise).compose([promise] * times)

@@ -67,13 +67,13 @@ def test_a_ledger_of_a_newer_version_is_refused(path: Path, change: str) -> None
         SqlLedger(path)
 
 
-def test_a_ledger_of_the_first_version_keeps_what_was_spent(path: Path) -> None:
-    """Its tables, without running sums, and three entries: nothing is forgotten, before and after the next charge."""
+def _first_version(path: Path) -> None:
     SqlLedger(path).open("clinic", promise=PureDP(1.0), neighbors="row, add-remove")
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("DROP TABLE seals")
+        for table in ("seals", "acts", "records"):
+            connection.execute(f"DROP TABLE {table}")
         connection.execute("DROP INDEX entries_by_dataset")
-        for column in ("charges", "paid", "beside"):
+        for column in ("charges", "paid", "beside", "plan", "description"):
             connection.execute(f"ALTER TABLE entries DROP COLUMN {column}")
         connection.execute(f"UPDATE {VERSION_TABLE} SET version_num = '0001'")
         for price in (0.1, 0.2, 0.1):
@@ -81,6 +81,18 @@ def test_a_ledger_of_the_first_version_keeps_what_was_spent(path: Path) -> None:
                 "INSERT INTO entries (dataset, price, question, at, by, version) "
                 f"VALUES ('clinic', 'pure(epsilon={price})', 'COUNT(*)', '2025-01-02T00:00:00+00:00', 'noor', '0.1.0')"
             )
+
+
+def test_a_ledger_cannot_be_made_old_to_lose_its_chain(path: Path) -> None:
+    _first_version(path)
+    with pytest.raises(LedgerError, match="replaced by a ledger without a chain"):
+        SqlLedger(path)
+
+
+def test_a_ledger_of_the_first_version_keeps_what_was_spent(path: Path) -> None:
+    """Its tables, without running sums, and three entries: nothing is forgotten, before and after the next charge."""
+    _first_version(elsewhere := path.with_name("elsewhere.db"))
+    elsewhere.rename(path)
     ledger = SqlLedger(path)
     assert ledger.standing("clinic").remaining() == PureDP(0.6)
     assert ledger.charged(2)[1].remaining() == PureDP(0.7)  # added up, because these entries have no sums
@@ -103,7 +115,8 @@ def test_a_ledger_of_the_first_version_keeps_what_was_spent(path: Path) -> None:
         "UPDATE entries SET paid = '0'",
         "UPDATE entries SET beside = '[]'",
         "DELETE FROM entries",
-        "INSERT OR REPLACE INTO entries VALUES (1, 'clinic', 'pure(epsilon=0.0)', '', '', '', '', 1, '0', NULL)",
+        "INSERT OR REPLACE INTO entries (number, dataset, price, question, at, by, version, charges, paid) "
+        "VALUES (1, 'clinic', 'pure(epsilon=0.0)', '', '', '', '', 1, '0')",
         "UPDATE accounts SET promise = 'pure(epsilon=99.0)'",
         "UPDATE accounts SET neighbors = 'row'",
         "DELETE FROM accounts",
@@ -113,6 +126,11 @@ def test_a_ledger_of_the_first_version_keeps_what_was_spent(path: Path) -> None:
         "UPDATE seals SET entry = 2",
         "DELETE FROM seals",
         "INSERT OR REPLACE INTO seals VALUES (1, 1, 'answer', 'another', '')",
+        "UPDATE acts SET body = '{}'",
+        "DELETE FROM acts",
+        "UPDATE records SET hash = ''",
+        "DELETE FROM records",
+        "INSERT OR REPLACE INTO records VALUES (1, 'acts', '1', '', '', '', '')",
     ],
 )
 def test_what_is_written_stays(path: Path, statement: str) -> None:
@@ -143,5 +161,6 @@ def test_a_charge_needs_an_account(path: Path) -> None:
         connection.execute("PRAGMA foreign_keys=ON")
         with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
             connection.execute(
-                "INSERT INTO entries VALUES (1, 'clinic', 'pure(epsilon=0.1)', '', '', '', '', 1, '1/10', NULL)"
+                "INSERT INTO entries (number, dataset, price, question, at, by, version, charges, paid) "
+                "VALUES (1, 'clinic', 'pure(epsilon=0.1)', '', '', '', '', 1, '1/10')"
             )

@@ -18,7 +18,7 @@ import pytest
 from sitr.errors import InvalidUse, NotPrivate
 from sitr.mechanisms.laplace import Laplace
 from sitr.noise import discrete_gaussian, discrete_laplace
-from sitr.noise.coins import _PREPARED, Coins, Keystream, TestCoins, system_coins
+from sitr.noise.coins import _PREPARED, Coins, HardwareCoins, Keystream, Provenance, TestCoins, system_coins
 
 ALL_COINS = [Keystream, lambda: TestCoins(3)]
 
@@ -382,3 +382,34 @@ def test_test_coins_refuse_to_be_shared():
     coins._free.acquire()
     with pytest.raises(InvalidUse, match="one thread"):
         coins.words(1)
+
+
+def test_provenance_is_that_of_the_class_and_not_a_claim():
+    class Claiming:
+        private = True
+
+    class Pretending(TestCoins):  # type: ignore[misc]
+        pass
+
+    found = [Provenance.of(coins) for coins in (system_coins(), TestCoins(1), Claiming(), Pretending(1))]  # type: ignore[arg-type]
+    assert found == [Provenance.KEYED, Provenance.TEST, Provenance.TEST, Provenance.TEST]
+
+
+def test_hardware_coins_are_read_from_a_device_and_never_twice():
+    """Any character device will do here; what it is, its operator states."""
+    coins = HardwareCoins("/dev/urandom")
+    assert Provenance.of(coins) is Provenance.HARDWARE
+    drawn = [*coins.words(3).tolist(), *coins.words(1000).tolist(), *coins.words(600).tolist()]
+    assert len(set(drawn)) == 1603
+    assert 0 <= coins.below(6) < 6
+    with pytest.raises(InvalidUse):
+        copy.copy(coins)
+
+
+def test_a_file_is_no_hardware(tmp_path):
+    (tmp_path / "coins").write_bytes(bytes(1000))
+    for path in (tmp_path / "coins", tmp_path / "missing"):
+        with pytest.raises(InvalidUse, match="a device"):
+            HardwareCoins(path)
+    with pytest.raises(InvalidUse, match="no more coins"):
+        HardwareCoins("/dev/null").bits(1)

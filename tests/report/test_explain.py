@@ -15,6 +15,7 @@ from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
+from sitr.flavors.pufferfish import Framework, Pufferfish
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
@@ -51,6 +52,8 @@ PROMISES: dict[str, Promise] = {
     "Gaussian beyond all floats": GaussianDP(1e200),
     "concentrated beyond all floats": ConcentratedDP(0.35, 1e200),
     "random without loss": RandomDP(GaussianDP(0.0), 0.0125),
+    "Pufferfish": Pufferfish(0.35, Framework("whether one person is ill", "illness is contagious")),
+    "Pufferfish for quilts": Pufferfish(0.35, Framework("the state at each time", "one Markov chain", series="0a1b")),
     "nothing": PureDP(0.0),
     "nearly nothing": ApproximateDP(1e300, 1.0),
 }

@@ -97,7 +97,7 @@ def test_a_preview_shows_every_question(budget: Budget) -> None:
 
 def test_nothing_is_spent_on_what_cannot_be_asked(budget: Budget, visits: Dataset, tmp_path: Path) -> None:
     question = budget.sql(WARDS)
-    other = visits.budget(sitr.ZeroConcentratedDP(1.0), ledger=tmp_path / "other.db")
+    other = visits.budget(sitr.ZeroConcentratedDP(1.0), ledger=tmp_path / "other.db", second_budget=True)
     for wrong, match in (
         ([], "from 1 to 100 questions"),
         ([question] * 101, "a batch of 101 questions"),

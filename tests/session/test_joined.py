@@ -8,10 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import sitr
-from sitr.errors import BackendFailure, BudgetExceeded, ForbiddenConstruct, QuestionError, SitrError, SourceError
+from sitr.errors import (
+    BackendFailure,
+    BudgetExceeded,
+    DescriptionError,
+    ForbiddenConstruct,
+    QuestionError,
+    SitrError,
+    SourceError,
+)
 from sitr.ledger.sql import SqlLedger
 from sitr.session.budget import Budget
 from sitr.session.dataset import Dataset
@@ -265,7 +274,8 @@ def test_after_the_charge_every_failure_has_the_same_text(
 ) -> None:
     """And the charge to both stands."""
     first, second = budgets
-    monkeypatch.setattr("sitr.backends.duckdb.statement", lambda *_, **__: "SELECT CAST('patient 4711' AS INTEGER)")
+    for way in ("sitr.backends.duckdb.statement", "sitr.backends.packed.passes.scan"):
+        monkeypatch.setattr(way, lambda *_, **__: "SELECT CAST('patient 4711' AS INTEGER)")
     with pytest.raises(BackendFailure) as failure:
         first.beside(second).sql(SQL).release(PRICE)
     assert "4711" not in str(failure.value)
@@ -309,3 +319,38 @@ def test_caps_of_a_join_are_chosen_for_both_budgets(budgets: tuple[Budget, Budge
     assert (caps["max_groups"], caps["max_rows_per_group"]) == (1, 8)  # everybody has one sex and five visits
     counts = dict(zip(answer.table["sex"].to_pylist(), answer.table["n"].to_pylist(), strict=True))
     assert all(abs(counts[sex] - 225) < 100 for sex in ("f", "m"))  # noise with σ < 10
+
+
+def files(folder: Path) -> tuple[Path, Path]:
+    """The rows of both tables."""
+    own, other = folder / "visits.parquet", folder / "patients.parquet"
+    pq.write_table(pa.table({"patient_id": [1, 2, 3], "ward": ["A", "B", "A"]}), own)
+    pq.write_table(pa.table({"pid": [1, 2, 3], "sex": ["f", "m", "f"], "ward": ["A", "B", "A"]}), other)
+    return own, other
+
+
+def test_a_public_table_is_not_the_file_of_a_protected_one_beside_it(tmp_path: Path) -> None:
+    """Also if it becomes that file after it was declared."""
+    own, other = files(tmp_path)
+    pq.write_table(pa.table({"ward": ["A", "B"]}), wards := tmp_path / "wards.parquet")
+    caps: dict[str, Any] = {"max_groups": 1, "max_rows_per_group": 1}
+    first = sitr.protect(own, name="visits", unit="patient_id", public={"wards": wards}, **caps)
+    second = sitr.protect(other, name="patients", unit="pid", **caps)
+    budgets = first.budget(rho=1, ledger=tmp_path / "a.db"), second.budget(rho=1, ledger=tmp_path / "a.db")
+    both = budgets[0].beside(budgets[1])
+    wards.unlink()
+    wards.symlink_to(other)
+    with pytest.raises(DescriptionError, match="The public table wards is a protected file"):
+        both.sql("SELECT COUNT(*) AS n FROM visits JOIN wards ON visits.ward = wards.ward")
+    with pytest.raises(DescriptionError, match="The public table wards is a protected file"):
+        budgets[0].beside(budgets[1])
+    assert spent(*budgets) == [0, 0]
+
+
+def test_a_file_with_a_budget_of_its_own_is_not_public(tmp_path: Path) -> None:
+    own, other = files(tmp_path)
+    caps: dict[str, Any] = {"max_groups": 1, "max_rows_per_group": 1}
+    described = sitr.protect(other, name="patients", unit="pid", **caps)
+    described.save(tmp_path / "patients.sitr.yaml", rho=1, ledger=tmp_path / "a.db")
+    with pytest.raises(DescriptionError, match=r"a protected file: .*patients\.sitr\.yaml names its budget"):
+        sitr.protect(own, name="visits", unit="patient_id", public={"wards": other}, **caps)

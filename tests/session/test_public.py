@@ -68,9 +68,9 @@ def test_a_csv_file_can_be_public() -> None:
 def test_the_protected_file_is_not_public(link: str) -> None:
     Path("symbolic.parquet").symlink_to("people.parquet")
     Path("hard.parquet").hardlink_to("people.parquet")
-    with pytest.raises(DescriptionError, match="is the protected file"):
+    with pytest.raises(DescriptionError, match="is a protected file"):
         protected("people.parquet", census=link)
-    with pytest.raises(DescriptionError, match="is the protected file"):
+    with pytest.raises(DescriptionError, match="is a protected file"):
         protected(link, census="people.parquet")
 
 
@@ -78,7 +78,7 @@ def test_the_protected_file_is_not_public(link: str) -> None:
 def test_a_description_edited_by_hand_is_checked_too() -> None:
     path = protected("people.parquet", census="census.parquet").save("d.sitr.yaml")
     path.write_text(path.read_text().replace("census.parquet", "people.parquet"))
-    with pytest.raises(DescriptionError, match="is the protected file"):
+    with pytest.raises(DescriptionError, match="is a protected file"):
         sitr.open(path)
 
 
@@ -90,7 +90,7 @@ def test_it_is_checked_again_when_it_is_used() -> None:
     with pytest.raises(SourceError, match="There is no file"):
         drawn.compare("census")
     Path("census.parquet").symlink_to("people.parquet")
-    with pytest.raises(DescriptionError, match="is the protected file"):
+    with pytest.raises(DescriptionError, match="is a protected file"):
         drawn.compare("census")
 
 

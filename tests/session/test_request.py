@@ -117,7 +117,8 @@ def test_keys_that_nobody_described(visits_path: Path, tmp_path: Path) -> None:
     answer = budget.group_by("ward").agg(n=sitr.count()).release(ApproximateDP(4, 1e-5))
     assert set(answer.table["ward"].to_pylist()) >= {"Cardiology", "Surgery", "Maternity"}
     assert 0 < answer.released.plan.infinite_mass() <= 1e-5
-    refused = visits.budget(PureDP(1), ledger=tmp_path / "other.db").group_by("ward").agg(n=sitr.count())
+    other = visits.budget(PureDP(1), ledger=tmp_path / "other.db", second_budget=True)
+    refused = other.group_by("ward").agg(n=sitr.count())
     with pytest.raises(QuestionError, match="needs δ > 0"):
         refused.preview(PureDP(0.1))
 

@@ -84,11 +84,21 @@ def test_keys_keep_their_types_in_numpy(tmp_path: Path) -> None:
 
 def test_an_answer_without_rows_is_empty(visits: Dataset, tmp_path: Path) -> None:
     budget = visits.budget(sitr.ApproximateDP(1.0, 1e-5), ledger=tmp_path / "visits.db")
-    answer = budget.sql("SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id").release(
+    answer = budget.sql("SELECT patient_id + 0 AS p, COUNT(*) AS n FROM visits GROUP BY p").release(
         sitr.ApproximateDP(0.5, 1e-6)
     )
     assert (len(answer), list(answer), answer["n"].tolist()) == (0, [], [])
     assert "1 row" not in repr(answer)
+
+
+@pytest.mark.parametrize("name", ["answer.pdf", "answer.json", "answer"])
+def test_a_certificate_that_is_no_page_is_refused(everything: dict[str, object], tmp_path: Path, name: str) -> None:
+    answer = everything["answer"]
+    assert isinstance(answer, AggregateAnswer)
+    for write in (answer.certificate, answer.label):
+        with pytest.raises(FileError, match=r"a file whose name ends in \.html"):
+            write(tmp_path / name)
+    assert not (tmp_path / name).exists()
 
 
 def test_a_file_in_a_folder_that_is_not_there_is_refused_in_words(

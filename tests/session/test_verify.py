@@ -84,7 +84,7 @@ def test_a_page_of_another_entry_is_valid_for_that_entry_only(budget: Budget, pa
 
 
 def test_a_page_of_another_ledger(budget: Budget, visits: Dataset, page: Path, tmp_path: Path) -> None:
-    second = visits.budget(sitr.ZeroConcentratedDP(5.0), ledger=tmp_path / "second.db")
+    second = visits.budget(sitr.ZeroConcentratedDP(5.0), ledger=tmp_path / "second.db", second_budget=True)
     found = verify(page, second.ledger)
     assert (found.verdict, found.number, found.entry) == (Verdict.UNKNOWN_ENTRY, 1, None)
     asked(second).release(PRICE)

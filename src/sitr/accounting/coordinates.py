@@ -1,7 +1,7 @@
 """Sums of the coordinates of promises, which are valid stopping rules: what filters and odometers add.
 
 Pure: ε. Approximate: ε and δ. Zero-concentrated: ρ and ξ. Approximate zero-concentrated: ρ and δ. Gaussian: μ². Rényi:
-ε at each order of a table.
+ε at each order of a table. Pufferfish: ε, for Markov quilts of one series only [SWC17, Thm 4.4].
 [RRUV16, Thm 3.6; WRRW23, Thm 1; FZ21, Thm 4.3; ST22]
 """
 
@@ -17,6 +17,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import express
 from sitr.flavors.promise import Promise, count
+from sitr.flavors.pufferfish import Pufferfish, not_composable
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 
@@ -60,6 +61,8 @@ def charged(price: Promise, *, like: Promise) -> Promise:
     >>> charged(ZeroConcentratedDP(0.1), like=ApproximateZeroConcentratedDP(1.0, 1e-6))
     ApproximateZeroConcentratedDP(rho=0.1, delta=0.0)
     """
+    if isinstance(price, Pufferfish) and isinstance(like, Pufferfish):
+        return _quilted(price, like)
     if isinstance(price, RandomDP):
         return _random(price, like)
     if isinstance(like, RandomDP):
@@ -82,6 +85,13 @@ def charged(price: Promise, *, like: Promise) -> Promise:
             do="It bounds nothing at some of these orders: state it at all of them.",
         )
     return RenyiDP.at(moments)
+
+
+def _quilted(price: Pufferfish, like: Pufferfish) -> Pufferfish:
+    """A Pufferfish price in a budget for Markov quilts of the same series."""
+    if not price.adds_to(like):
+        raise not_composable(None, series=bool(price.framework.series))
+    return price
 
 
 def _random(price: RandomDP, like: Promise) -> RandomDP:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Generic, cast
 
 from typing_extensions import TypeVar
 
 from sitr.accounting.coordinates import at_most, charged, check, total
+from sitr.dataclass import dataclass
 from sitr.errors import BudgetExceeded, IncompatiblePromises
 from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import write

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.promise import Promise, count
+from sitr.flavors.pufferfish import Pufferfish, not_composable
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.loss.loss import Loss
@@ -39,6 +40,8 @@ class Part:
                 given=str(self.times),
                 do="Write several steps if you really mean that many releases.",
             )
+        if any(isinstance(promise, Pufferfish) for promise in self.promises):
+            raise not_composable(None)
         if not self.promises or len({_exceptions(promise) for promise in self.promises}) != 1:
             raise InvalidPromise(
                 wanted="promises that hold at once: none of them random, or all with one γ of one basis",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from sitr.dataset.schema import Kind, Table
 from sitr.errors import SourceError
+from sitr.questions.aggregate.expressions.typed import Typed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,6 +57,36 @@ class Backend(Protocol):
         - `Sheet`: the cell numbers of each kept row, one column for each axis.
         - `Numbers`: one number for each row, in the order of the rows.
         """
+
+
+def check_able(backend: Backend, question: object) -> None:
+    """Let an engine refuse, before the charge, functions that it cannot compute: it has a method `refuse` for them."""
+    refuse = getattr(backend, "refuse", None)
+    if refuse is not None:
+        for function in sorted(functions(question)):
+            refuse(function)
+
+
+def functions(question: object) -> set[str]:
+    """The names of all functions and operators in the expressions of a question, however deep they are."""
+    return {typed.what for typed in _typed(question, set()) if isinstance(typed.what, str)}
+
+
+def _typed(value: object, seen: set[int]) -> Iterator[Typed]:
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, Typed):
+        yield value
+    if is_dataclass(value):
+        for each in fields(value):
+            yield from _typed(getattr(value, each.name), seen)
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from _typed(part, seen)
+    elif isinstance(value, tuple | list | set | frozenset):
+        for part in value:
+            yield from _typed(part, seen)
 
 
 def check_unchanged(backend: Backend, table: Table) -> None:

@@ -102,8 +102,7 @@ class _AxisWriter:
 
     def divided(self, value: str, axis: Even) -> str:
         """See `_quotient`."""
-        times, by = self.double(axis.bins), self.double(axis.high - axis.low)
-        return self.say.whole(f"floor(({value} - {self.double(axis.low)}) * {times} / {by})")
+        return self.say.steps(value, float(axis.low), float(axis.bins), float(axis.high - axis.low))
 
     def of_integer(self, axis: Even, type: str) -> str:
         """⌊(x − low)·bins/(high − low)⌋ in integers, which is exact."""
@@ -153,7 +152,7 @@ class _AxisWriter:
             value = self.say.moment(value)
             day, first = f"CAST({value} AS DATE)", self.say.literal(_midnight(axis.first))
             last = None if after is None else self.say.literal(_midnight(after))
-        year, month = f"extract(year FROM {day})", f"extract(month FROM {day})"
+        year, month = (self.say.extracted(part, day) for part in ("year", "month"))
         match axis.step:
             case Step.DAY:
                 inside = self.say.days(axis.first, day)

@@ -41,6 +41,9 @@ TYPES: Mapping[Kind, str] = {
 POINT, COMMA = DECIMALS
 COMMA_NUMBER = r"\s*[-+]?(\d+|\d{1,3}(\.\d{3})+)?(,\d*)?([eE][-+]?\d+)?\s*"
 """A number with a decimal comma, and with points only between thousands."""
+LONGEST = 1_000_000
+"""Longer lines are cut, so that none of them makes every question slow: whatever comes after this many characters is
+missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,9 @@ class CsvFile:
         split = (
             f"regexp_extract_all({literal(self.format.delimiter)} || rtrim(line, chr(13)), {literal(self._field)}, 1)"
         )
-        return f"(SELECT {fields} FROM (SELECT {split} AS fields FROM {identifier(self._lines)} WHERE line <> ''))"
+        short = f"CASE WHEN strlen(line) > {LONGEST} THEN left(line, {LONGEST}) ELSE line END AS line"
+        lines = f"(SELECT {short} FROM {identifier(self._lines)} WHERE line <> '')"
+        return f"(SELECT {fields} FROM (SELECT {split} AS fields FROM {lines}))"
 
     def tables(self) -> dict[str, pa.Table]:
         return {self._lines: lines_of(self.path, header=self.format.header)}

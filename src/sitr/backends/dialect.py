@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, datetime
+from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
 from sitr.dataset.schema import Column, Key, Kind, Quantised
@@ -27,6 +28,12 @@ class Dialect(Protocol):
 
     def text(self, expression: str) -> str:
         """The value as text; NULL stays NULL."""
+
+    def identity(self, expression: str, type: str) -> str:
+        """A text that is equal for equal values of this engine's `type`, and differs for others; NULL stays NULL.
+
+        It fails on no value, however far from all calendars.
+        """
 
     def number(self, expression: str) -> str:
         """The value as a double; NULL if it is no number. NaN and ±infinity stay what they are."""
@@ -62,6 +69,9 @@ class Dialect(Protocol):
     def replaced(self, expression: str, old: str, new: str) -> str:
         """The text with one text in place of each occurrence of another, from left to right."""
 
+    def cased(self, function: str, expression: str) -> str:
+        """LOWER or UPPER of a text. Engines agree on the letters of ASCII, and nearly on all others."""
+
     def same(self, one: str, other: str) -> str:
         """Whether two expressions are equal, where NULL equals NULL."""
 
@@ -75,6 +85,12 @@ class Dialect(Protocol):
         """SELECT all columns of the rows of `source` of rank at most `most` among the rows with equal `of`.
 
         The rank of a row is the number of rows at or before it in the order `by`.
+        """
+
+    def row_numbers(self, of: Sequence[str]) -> str:
+        """Numbers 1, 2, 3, … for the rows with equal `of`, in any order; without `of`, numbers that no two rows share.
+
+        The expressions `of` may be long, but none of them is a constant.
         """
 
     def semi_join(self, source: str, other: str, *, on: str) -> str:
@@ -97,6 +113,12 @@ class Dialect(Protocol):
 
     def quotient(self, expression: str, by: int) -> str:
         """⌊expression / by⌋ of an integer that is not negative, exactly; NULL stays NULL."""
+
+    def steps(self, expression: str, first: float, times: float, by: float) -> str:
+        """⌊(expression − first)·times / by⌋ of a double as a 64-bit integer, where it fits; NULL stays NULL."""
+
+    def multiple(self, expression: str, unit: Fraction) -> str:
+        """A whole number times a positive unit, as a double that may be infinite; NULL stays NULL."""
 
     def days(self, first: date, expression: str) -> str:
         """The number of days from `first` to a date; NULL stays NULL."""
@@ -127,6 +149,9 @@ class Dialect(Protocol):
 
     def smooth(self, function: str, expression: str) -> str:
         """SQRT, LN, LOG10 or EXP of a double; NULL where it is not defined or not finite."""
+
+    def floored(self, function: str, expression: str) -> str:
+        """FLOOR or CEIL of a double, as a double, however large."""
 
     def rounded(self, expression: str, places: int) -> str:
         """A double rounded to a number of decimal places, half away from zero; NULL if the result is not finite."""

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 from sitr.backends.csv import CsvFile
 from sitr.backends.detection import settle
 from sitr.backends.duckdb_dialect import DUCKDB
-from sitr.backends.engine import UNCHARGED, read, refuse_twins, settings
+from sitr.backends.engine import connection, guarded, read, refuse_twins, settings
+from sitr.backends.failure import UNCHARGED
+from sitr.backends.folder import partitioned
 from sitr.backends.formats import PARQUET, check_readable
+from sitr.backends.memory import rows_limit
+from sitr.backends.packed.layout import layout
+from sitr.backends.packed.passes import Passes
 from sitr.backends.reading import Reading, Totals, shaped, tree
 from sitr.backends.relations import FromRows
 from sitr.backends.sources import ArrowRows, ParquetFile, Source
-from sitr.backends.statement import statement
+from sitr.backends.statement import statement, writer
 from sitr.dataset.csv_format import NOTHING, CsvFormat, DeclaredFormat
 from sitr.dataset.schema import Kind
 from sitr.errors import SourceError
@@ -31,6 +36,15 @@ else:  # a preview reads no rows
     duckdb, pa = Later("duckdb"), Later("pyarrow")
 
 
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How totals are read: by packed rows where a tree allows it, in `memory` bytes, or all by the statement."""
+
+    packs: bool = True
+    memory: int | None = None
+    """None for the usual share of the memory limit."""
+
+
 @dataclass(frozen=True)
 class DuckDB:
     """A `Backend`: the rows of one source, read with one statement for each question.
@@ -41,6 +55,7 @@ class DuckDB:
     source: Source
     public: Mapping[str, Source] = field(default_factory=dict, compare=False)
     beside: Mapping[str, Source] = field(default_factory=dict, compare=False)
+    reader: Reader = field(default=Reader(), compare=False)
 
     def kinds(self) -> dict[str, Kind]:
         return self.source.kinds()
@@ -65,8 +80,7 @@ class DuckDB:
         read_too = own & self.beside.keys()
         assert len(own - read_too) <= 1, "a table of the question is missing"
 
-        def prepare() -> tuple[dict[str, pa.Table], str]:
-            source, types = self.source.relation, self.source.types()
+        def work() -> list[Any]:
             public = {name: self.public[name] for name in joined}
             beside = {name: self.beside[name] for name in read_too}
             held = dict(self.source.tables())
@@ -75,12 +89,16 @@ class DuckDB:
                 assert each == self.source or not held.keys() & more_tables.keys(), "each source has names of its own"
                 held |= more_tables
             more = {"public": _rows(public), "beside": _rows(beside)}
-            return held, statement(what, dialect=DUCKDB, source=source, types=types, salt=salt, **more)
+            source, types = self.source.relation, self.source.types()
+            written = writer(what, dialect=DUCKDB, source=source, types=types, salt=salt, **more)
+            packed = layout(what, written.types) if self.reader.packs else None
+            with connection(held) as engine:
+                if packed is not None:
+                    return Passes(packed, written, salt, self.reader.memory or rows_limit()).read(engine)
+                found = engine.execute(statement(what, dialect=DUCKDB, source=source, types=types, salt=salt, **more))
+                return found.fetchall() if isinstance(what, Totals) else list(found.fetchnumpy().values())
 
-        def fetch(found: duckdb.DuckDBPyConnection) -> list[Any]:
-            return found.fetchall() if isinstance(what, Totals) else list(found.fetchnumpy().values())
-
-        return shaped(reading, read(prepare, fetch))
+        return shaped(reading, guarded(work))
 
 
 def _rows(sources: Mapping[str, Source]) -> dict[str, FromRows]:
@@ -116,15 +134,24 @@ def _opened(
 ) -> Source:
     if isinstance(source, ArrowStream):
         return ArrowRows(_as_table(source))
+    if _is_lazy(source):
+        return ArrowRows(_as_table(cast("Any", source).collect()))
     if not isinstance(source, str | Path):
         raise _no_source(source)
     path = Path(source)
     check_readable(path)
+    if path.is_dir():
+        return partitioned(path, dict(types))
     if path.name.lower().endswith(PARQUET):
         return ParquetFile(path)
     if format is None:
         return settle(path, declared=types, written=written)
     return CsvFile(path, format, tuple(types.items()))
+
+
+def _is_lazy(source: object) -> bool:
+    """Whether it is a LazyFrame of polars, which is not imported for this."""
+    return type(source).__name__ == "LazyFrame" and type(source).__module__.partition(".")[0] == "polars"
 
 
 def _no_source(source: object) -> SourceError:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from fractions import Fraction
 
 from sitr.dataset.schema import Column, Key, Kind, Quantised
 from sitr.questions.aggregate.spelling import Value
@@ -45,6 +46,13 @@ class DuckDBDialect:
     def text(self, expression: str) -> str:
         return f"CAST({expression} AS VARCHAR)"
 
+    def identity(self, expression: str, type: str) -> str:
+        # The least timestamp, and times beyond a day, have no text in DuckDB 2.0; nor has a list with one of them.
+        whole = "TIME" not in type and not type.endswith("]") and "(" not in type.removeprefix("DECIMAL(")
+        if whole and type:
+            return self.text(expression)
+        return f"CASE WHEN {expression} IS NOT NULL THEN {self.text(f'hash({expression})')} END"
+
     def number(self, expression: str) -> str:
         return f"TRY_CAST({expression} AS DOUBLE)"
 
@@ -59,12 +67,18 @@ class DuckDBDialect:
         return f"TRY_CAST({expression} AS TIMESTAMP)"
 
     def granules(self, expression: str, to: Quantised) -> str:
-        """Clamped as a double, so that no cast can overflow; then as an integer, so that rounding stays inside."""
+        """Clamped as a double, so that no cast can overflow; then as an integer, unless rounding stays inside.
+
+        A quotient and its rounding never fall as the value grows, so they stay inside if those of both ends do.
+        """
         low, high = float(to.lower * to.granularity), float(to.upper * to.granularity)
         number = self.number(expression)
         clamped = f"least(greatest({number}, {low!r}::DOUBLE), {high!r}::DOUBLE)"
         rounded = f"round({clamped} / {float(to.granularity)!r}::DOUBLE)::BIGINT"
-        return f"CASE WHEN NOT isnan({number}) THEN least(greatest({rounded}, {to.lower}), {to.upper}) END"
+        ends = (_rounded(end / float(to.granularity)) for end in (low, high))
+        inside = rounded if all(to.lower <= end <= to.upper for end in ends) else None
+        inside = inside or f"least(greatest({rounded}, {to.lower}), {to.upper})"
+        return f"CASE WHEN NOT isnan({number}) THEN {inside} END"
 
     def key(self, column: Column) -> str:
         name = self.identifier(column.name)
@@ -104,6 +118,9 @@ class DuckDBDialect:
     def replaced(self, expression: str, old: str, new: str) -> str:
         return f"replace({expression}, {self.literal(old)}, {self.literal(new)})"
 
+    def cased(self, function: str, expression: str) -> str:
+        return f"{function.lower()}({expression})"
+
     def same(self, one: str, other: str) -> str:
         return f"{one} IS NOT DISTINCT FROM {other}"
 
@@ -116,6 +133,10 @@ class DuckDBDialect:
         # Without a frame, DuckDB counts all rows with an equal hash: the rank of both is the larger one.
         rank = f"count(*) OVER (PARTITION BY {', '.join(of)} ORDER BY {by})"
         return f"SELECT * FROM {source} QUALIFY {rank} <= {most}"
+
+    def row_numbers(self, of: Sequence[str]) -> str:
+        same = f"PARTITION BY {', '.join(of)}" if of else ""
+        return f"row_number() OVER ({same})"
 
     def semi_join(self, source: str, other: str, *, on: str) -> str:
         return f"{source} r SEMI JOIN {other} f ON {on}"
@@ -137,6 +158,14 @@ class DuckDBDialect:
 
     def quotient(self, expression: str, by: int) -> str:
         return f"({expression}) // {by}"
+
+    def steps(self, expression: str, first: float, times: float, by: float) -> str:
+        start, factor, divisor = map(self.literal, (first, times, by))
+        return self.whole(f"floor(({expression} - {start}) * {factor} / {divisor})")
+
+    def multiple(self, expression: str, unit: Fraction) -> str:
+        factor, divisor = (self.literal(float(part)) for part in (unit.numerator, unit.denominator))
+        return f"{self.number(expression)} * {factor} / {divisor}"
 
     def days(self, first: date, expression: str) -> str:
         return f"date_diff('day', {self.literal(first)}, {expression})"
@@ -184,6 +213,9 @@ class DuckDBDialect:
 
     def smooth(self, function: str, expression: str) -> str:
         return self._finite(f"{function.lower()}({expression})")
+
+    def floored(self, function: str, expression: str) -> str:
+        return f"{function.lower()}({expression})"
 
     def rounded(self, expression: str, places: int) -> str:
         return self._finite(f"round({expression}, {places})")
@@ -247,6 +279,17 @@ class DuckDBDialect:
         return f"TRY_CAST(TRY({expression} + to_{part}s({number})) AS {'DATE' if kind is Kind.DATE else 'TIMESTAMP'})"
 
 
+def _rounded(quotient: float) -> int:
+    """Half away from zero, as DuckDB rounds.
+
+    >>> [_rounded(each) for each in (0.5, -2.5, 0.49999999999999994, 2.0**53 + 2)]
+    [1, -3, 0, 9007199254740994]
+    """
+    exact = Fraction(quotient)
+    whole = math.floor(abs(exact) + Fraction(1, 2))
+    return whole if exact >= 0 else -whole
+
+
 _COMPUTED = {
     Kind.INTEGER: "DOUBLE",
     Kind.REAL: "DOUBLE",
@@ -259,3 +302,20 @@ _TIMES = ("hour", "minute", "second")
 """The parts of a time, whose functions take longer integers."""
 
 DUCKDB = DuckDBDialect()
+
+
+@dataclass(frozen=True, slots=True)
+class PortableDuckDBDialect(DuckDBDialect):
+    """DuckDB with the order of groups and rows that all engines can compute, which is slower than its own hash.
+
+    It is the order of md5 as hexadecimal text of: the salt and ";", and for each value the number of its characters,
+    ":", the value as text and ";", or "n;" for NULL. With it, the integers that two engines read are equal.
+    """
+
+    def order(self, salt: int, names: Sequence[str]) -> str:
+        texts = [self.text(name) for name in names]
+        parts = " || ".join(f"coalesce(length({text}) || ':' || {text} || ';', 'n;')" for text in texts)
+        return f"md5('{salt};' || {parts})"
+
+
+PORTABLE = PortableDuckDBDialect()

@@ -95,18 +95,29 @@ class Expressions:
         """A column and a literal are compared exactly, whatever the column's type. NaN is not above all numbers."""
         left, right = typed.parts
         if left.column is not None and right.is_literal and right.value is not None:
-            name = self.quoted(left.column)
-            exactly = self.dialect.comparable(name, self.types.get(left.column.name, ""), right.value)
-            exactly = self.dialect.present(exactly) if left.kind is Kind.REAL else exactly
-            return f"{exactly} {typed.what} {self.dialect.literal(right.value)}"
+            return f"{self.exactly(left, right)} {typed.what} {self.dialect.literal(right.value)}"
         if left.column is not None and right.column is not None and left.kind is right.kind is Kind.INTEGER:
             return f"{self.dialect.key(left.column)} {typed.what} {self.dialect.key(right.column)}"
         return f"({self.written(left)}) {typed.what} ({self.written(right)})"
 
+    def exactly(self, left: Typed, right: Typed) -> str:
+        """A column in a type that compares exactly with a literal."""
+        assert left.column is not None
+        assert right.value is not None
+        found = self.dialect.comparable(self.quoted(left.column), self.types.get(left.column.name, ""), right.value)
+        return self.dialect.present(found) if left.kind is Kind.REAL else found
+
     def one_of(self, typed: Typed) -> str:
+        """A column is compared with all literals of one type at once: engines plan long chains of OR slowly."""
         value, *others = typed.parts
-        equal = (Typed("=", Kind.BOOLEAN, (value, other)) for other in others)
-        return " OR ".join(self.compared(part) for part in equal)
+        listed: dict[str, list[str]] = {}
+        rest = []
+        for other in others:
+            if value.column is None or not other.is_literal or other.value is None:
+                rest.append(self.compared(Typed("=", Kind.BOOLEAN, (value, other))))
+                continue
+            listed.setdefault(self.exactly(value, other), []).append(self.dialect.literal(other.value))
+        return " OR ".join([*(f"{left} IN ({', '.join(dict.fromkeys(each))})" for left, each in listed.items()), *rest])
 
     def operator(self, typed: Typed) -> str:
         left, right = typed.parts
@@ -137,7 +148,7 @@ class Expressions:
         to = TYPES[str(word.value)]
         if part.kind is to or (part.kind in NUMERIC and to is Kind.REAL):
             return self.written(part)
-        if to is Kind.TEXT and part.column is not None:
+        if to is Kind.TEXT and part.column is not None and part.kind not in TEMPORAL:
             return self.dialect.text(self.quoted(part.column))
         found = self.dialect.cast(self.written(part), part.kind, to)
         return self.dialect.number(found) if to is Kind.INTEGER else found
@@ -190,7 +201,7 @@ def _like(writer: Expressions, typed: Typed) -> str:
     value, pattern = typed.parts
     text = writer.quoted(value.column) if value.column is not None else writer.written(value)
     if typed.what == "ILIKE":
-        return writer.dialect.like(f"lower({writer.dialect.text(text)})", str(pattern.value).lower())
+        return writer.dialect.like(writer.dialect.cased("LOWER", writer.dialect.text(text)), str(pattern.value).lower())
     return writer.dialect.like(text, str(pattern.value))
 
 
@@ -203,6 +214,10 @@ def _matches(writer: Expressions, typed: Typed) -> str:
 def _replaced(writer: Expressions, typed: Typed) -> str:
     value, old, new = typed.parts
     return writer.dialect.replaced(writer.written(value), str(old.value), str(new.value))
+
+
+def _cased(writer: Expressions, typed: Typed) -> str:
+    return writer.dialect.cased(str(typed.what), writer.written(typed.parts[0]))
 
 
 def _is_null(writer: Expressions, typed: Typed) -> str:
@@ -219,6 +234,10 @@ def _smooth(writer: Expressions, typed: Typed) -> str:
     return writer.dialect.smooth(str(typed.what), writer.written(typed.parts[0]))
 
 
+def _floored(writer: Expressions, typed: Typed) -> str:
+    return writer.dialect.floored(str(typed.what), writer.written(typed.parts[0]))
+
+
 _WRITTEN: dict[str, Callable[[Expressions, Typed], str]] = {
     **dict.fromkeys(("+", "-", "*", "/", "//", "%"), Expressions.operator),
     "AND": _joined,
@@ -231,6 +250,7 @@ _WRITTEN: dict[str, Callable[[Expressions, Typed], str]] = {
     "LIKE": _like,
     "ILIKE": _like,
     **dict.fromkeys(("REGEXP_MATCHES", "REGEXP_FULL_MATCH"), _matches),
+    **dict.fromkeys(("LOWER", "UPPER"), _cased),
     "REPLACE": _replaced,
     "CLAMP": Expressions.clamped,
     "CASE": Expressions.cases,
@@ -238,6 +258,7 @@ _WRITTEN: dict[str, Callable[[Expressions, Typed], str]] = {
     "POWER": Expressions.power,
     "ROUND": Expressions.rounded,
     **dict.fromkeys(("SQRT", "LN", "LOG10", "EXP"), _smooth),
+    **dict.fromkeys(("FLOOR", "CEIL"), _floored),
     **dict.fromkeys(("LENGTH", "SIGN"), _whole),
     **dict.fromkeys(("SUBSTR", "LEFT", "RIGHT"), Expressions.cut),
     **dict.fromkeys(("STARTS_WITH", "ENDS_WITH", "CONTAINS"), Expressions.searched),

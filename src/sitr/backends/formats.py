@@ -11,7 +11,9 @@ CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst")
 
 
 def check_readable(path: Path) -> None:
-    """Refuse a file that is not there, or is not in a format that Sitr reads."""
+    """Refuse a file that is not there, or is not in a format that Sitr reads. A folder may hold Parquet files."""
+    if path.is_dir():
+        return
     if not path.is_file():
         raise no_source(path)
     if not path.name.lower().endswith(PARQUET + CSV):

@@ -9,8 +9,8 @@ from pathlib import Path
 from sitr.errors import SourceError
 
 VARIABLE = "SITR_MEMORY_LIMIT"
-SHARE = 2
-"""DuckDB may use one half of the memory; Python needs the rest for tables and answers."""
+SHARE = 4
+"""DuckDB may use one quarter of the memory, and the rows that are sorted outside of it a third of that."""
 
 _UNITS = {
     "B": 1,
@@ -26,9 +26,14 @@ _UNITS = {
 
 
 def memory_limit() -> int:
-    """The number of bytes in the environment variable, or half of the memory of the machine or container."""
+    """The number of bytes in the environment variable, or a quarter of the memory of the machine or container."""
     given = os.environ.get(VARIABLE)
     return installed() // SHARE if given is None else _bytes(given)
+
+
+def rows_limit() -> int:
+    """The bytes of packed rows that are held at a time: a third, because a sorted copy of them is made."""
+    return memory_limit() // 3
 
 
 def installed(root: Path = Path("/")) -> int:
@@ -79,6 +84,6 @@ def _bytes(text: str) -> int:
         raise SourceError(
             wanted=f"a size such as 4GB or 500MiB in {VARIABLE}",
             given=repr(text),
-            do="Correct the variable or unset it; the default is half of the memory.",
+            do="Correct the variable or unset it; the default is a quarter of the memory.",
         )
     return size

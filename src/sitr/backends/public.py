@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from sitr.backends.duckdb import DuckDB
 from sitr.backends.duckdb_dialect import DUCKDB
-from sitr.backends.engine import UNCHARGED, read
+from sitr.backends.engine import read
+from sitr.backends.failure import UNCHARGED
 from sitr.backends.sources import ArrowRows, Source
 from sitr.dataset.schema import GROUPABLE, NUMERIC, Column, Key, Kind, Quantised, quantise
 from sitr.errors import DescriptionError
@@ -35,7 +36,7 @@ def public_table(name: str, source: Source) -> PublicTable:
         known = f" WHERE {' AND '.join(f'({value}) IS NOT NULL' for value in values)}" if values else ""
         grouped = f" GROUP BY {', '.join(values)}" if values else ""
         counted = f"SELECT count(*) AS n FROM {source.relation}{known}{grouped}"
-        ((found,),) = _rows(source, f"SELECT coalesce(max(n), 0) FROM ({counted})")
+        ((found,),) = rows_of(source, f"SELECT coalesce(max(n), 0) FROM ({counted})")
         return int(found)
 
     return PublicTable(name, columns, most)
@@ -59,7 +60,7 @@ def _column(source: Source, name: str, kind: Kind) -> Column:
 def _keys(source: Source, column: Column) -> tuple[Key, ...] | None:
     """All different values, NULL last; None if there are too many."""
     key = DUCKDB.key(column)
-    found = _rows(source, f"SELECT DISTINCT {key} AS k FROM {source.relation} ORDER BY k LIMIT {MOST_KEYS + 1}")
+    found = rows_of(source, f"SELECT DISTINCT {key} AS k FROM {source.relation} ORDER BY k LIMIT {MOST_KEYS + 1}")
     values = tuple(row[0] for row in found)
     return None if len(values) > MOST_KEYS else tuple(sorted(values, key=lambda value: value is None)) or None
 
@@ -70,14 +71,14 @@ def _bounds(source: Source, column: Column) -> Quantised | None:
     name = DUCKDB.identifier(column.name)
     value = DUCKDB.in_calendar(name, column.kind) if column.kind in TEMPORAL else DUCKDB.number(name)
     finite = "" if column.kind in TEMPORAL else f" WHERE isfinite({value})"
-    ((low, high),) = _rows(source, f"SELECT min({value}), max({value}) FROM {source.relation}{finite}")
+    ((low, high),) = rows_of(source, f"SELECT min({value}), max({value}) FROM {source.relation}{finite}")
     try:
         return None if low is None else quantise(column.name, column.kind, (low, high), None)
     except DescriptionError:  # all values are 0, or too far apart
         return None
 
 
-def _rows(source: Source, select: str) -> list[tuple[Any, ...]]:
+def rows_of(source: Source, select: str) -> list[tuple[Any, ...]]:
     """The rows of a statement over a public table."""
 
     def prepare() -> tuple[dict[str, pa.Table], str]:

@@ -36,6 +36,8 @@ lies in a public range [low, high], so a person adds an integer in [m·min(low, 
 `EachPerson` and `Cut` add 0 or 1, and `PersonTotal` adds a number in its range, whatever m. `Tallied` has the multiset
 of all values instead of their sum: a person adds at most m values to it. `Listing` has at most m rows of each person,
 in no group. The number of people who lost all rows of a group is a sum over people too: one more person adds 0 or 1.
+So is the number of rows left out up to a second cap, to which one more person adds 0 to r: see
+`sitr.questions.aggregate.second_cap`.
 
 After `FewInTotal` a person is only in groups where a row of theirs is kept, at most min(k, N) of them, and so are
 `EachPerson`, `Cut` and `PersonTotal`, which look at all rows of the person in such a group. To group g a person adds
@@ -89,6 +91,7 @@ from sitr.neighbors.unit import Person, Unit
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.quantity import Bar, Distinct, Quantity, Rank
+from sitr.questions.aggregate.second_cap import SecondCap
 from sitr.questions.aggregate.view import Base
 from sitr.questions.histogram.tally import Tally
 from sitr.questions.statistic.numbers import Numbers
@@ -212,12 +215,14 @@ class Totals(_Root):
     """The sum of each value in each group that has rows, and the number of people in the group.
 
     `Tallied` and `Different` say what a group has of them instead of a sum. With `beyond`, also the number of people
-    who had rows in a group from which the caps left out all of them. With `once`, the places of some keys, a person
-    counts in the first only of the groups that agree in these keys.
+    who had rows in a group from which the caps left out all of them, and with `lost` the number of rows that the caps
+    left out, up to this second cap. With `once`, the places of some keys, a person counts in the first only of the
+    groups that agree in these keys.
     """
 
     beyond: bool = False
     once: tuple[int, ...] = ()
+    lost: SecondCap | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,12 +274,13 @@ def _cells(query: BoundedQuery, found: Sequence[Any]) -> dict[tuple[Any, ...], t
     places = [keys + values.index(_value(term)) for term in query.terms]
     lists = [keys + place for place, value in enumerate(values) if isinstance(value, Tallied)]
     cells, watch = {}, query.watch
+    more = 0 if watch is None else watch.beyond + (watch.rows is not None)
     for row in found:
         whole = list(row)
         for place in lists:
-            whole[place] = {int(value): int(count) for value, count in row[place] or ()}
-        beyond = (row[-2],) if watch is not None and watch.beyond else ()
-        cells[tuple(row[:keys])] = (*(whole[place] for place in places), *beyond, row[-1])
+            if not isinstance(row[place], dict):
+                whole[place] = {int(value): int(count) for value, count in row[place] or ()}
+        cells[tuple(row[:keys])] = (*(whole[place] for place in places), *row[len(row) - 1 - more : -1], row[-1])
     return cells
 
 
@@ -292,7 +298,9 @@ def _totals(query: BoundedQuery, keys: tuple[Key | CellNumber, ...]) -> Totals:
     few = FewRows(FewGroups(rows, query.max_groups) if reachable else rows, query.max_rows_per_group)
     of = few if query.max_rows is None else FewInTotal(few, query.max_rows)
     once = query.selected if len(query.selected) < len(query.keys) else ()
-    return Totals(of, beyond=watch is not None and watch.beyond, once=once)
+    if watch is None:
+        return Totals(of, once=once)
+    return Totals(of, beyond=watch.beyond, once=once, lost=watch.rows)
 
 
 def _value(term: Quantity) -> Value:

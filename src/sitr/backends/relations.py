@@ -72,7 +72,7 @@ class Relations:
                 return self._paired(base, needed)
             case Together(views):
                 parts = [self._selected(view, apart(views[0]), needed) for view in views]
-                return FromRows(f"({' UNION ALL '.join(part.source for part in parts)})", parts[0].types)
+                return FromRows(f"({' UNION ALL '.join(part.source for part in parts)}) AS parts", parts[0].types)
 
     def _inside(self, view: View, needed: set[str]) -> tuple[FromRows, Expressions]:
         found = self.rows(view.rows, needed | (used(view.where) if view.where is not None else set()))
@@ -113,7 +113,7 @@ class Relations:
         types |= {name: self.dialect.type_of(kind) for name, _, kind in numbers}
         source = (
             f"(SELECT {', '.join([*person, *selected])} FROM {rows.source} WHERE {' AND '.join(conditions)} "
-            f"GROUP BY {', '.join([*person, *grouped])})"
+            f"GROUP BY {', '.join([*person, *grouped])}) AS people"
         )
         return FromRows(source, self._with_unit(types, view, rows))
 
@@ -129,8 +129,7 @@ class Relations:
             return f"{number.function.lower()}({write.written(of)})"
         to = granules_of(of, function=number.function, table="")
         granules = say.granules(write.raw(of), to)
-        total, unit = say.number(say.total(granules)), to.granularity
-        scaled = f"{total} * {say.literal(float(unit.numerator))} / {say.literal(float(unit.denominator))}"
+        scaled = say.multiple(say.total(granules), to.granularity)
         return scaled if number.function == "SUM" else f"{scaled} / nullif({say.number(f'count({granules})')}, 0)"
 
     def _joined(self, base: Joined, needed: set[str]) -> FromRows:
@@ -150,10 +149,12 @@ class Relations:
             **{name: self._name(name) for name in right if name in needed},
         }
         where = f" WHERE {write.written(view.where)}" if view.where is not None else ""
-        how = f"{'LEFT JOIN' if base.outer else 'JOIN'} (SELECT {matched or '1 AS one'} FROM {public.source})"
+        how = (
+            f"{'LEFT JOIN' if base.outer else 'JOIN'} (SELECT {matched or '1 AS one'} FROM {public.source}) AS matched"
+        )
         selected = ", ".join(f"{value} AS {self._name(name)}" for name, value in columns.items()) or "1 AS one"
         join = f"{how} ON ({write.written(base.on)}){where}"
-        source = f"(SELECT {selected} FROM {inner.source} {join})"
+        source = f"(SELECT {selected} FROM {inner.source} {join}) AS joined"
         if not isinstance(view.unit, Person):
             source = self._one_match(inner, selected, list(columns) or ["one"], join, list(right))
         kept = {name: self._type(typed, types) for name, typed in left}
@@ -176,7 +177,9 @@ class Relations:
             else self.dialect.type_of(typed.kind)
             for name, typed in kept
         }
-        source = f"(SELECT {', '.join(columns) or '1 AS one'} FROM {rows.source} WHERE {' AND '.join(conditions)})"
+        source = (
+            f"(SELECT {', '.join(columns) or '1 AS one'} FROM {rows.source} WHERE {' AND '.join(conditions)}) AS chosen"
+        )
         return FromRows(source, self._with_unit(types, view, rows))
 
     def _is_one_of(self, base: OfPeople) -> str:
@@ -192,7 +195,9 @@ class Relations:
         right = {name: there for name, there in here.items() if name in used(base.on)}
         write = Expressions(self.dialect, {**types, **{at: public.types.get(there, "") for at, there in right.items()}})
         listed = ", ".join(f"{self._name(there)} AS {self._name(name)}" for name, there in right.items()) or "1 AS one"
-        exists = f"EXISTS (SELECT 1 FROM (SELECT {listed} FROM {public.source}) WHERE {write.written(base.on)})"
+        exists = (
+            f"EXISTS (SELECT 1 FROM (SELECT {listed} FROM {public.source}) AS matched WHERE {write.written(base.on)})"
+        )
         return f"(NOT {exists} AND {write.present(base.by)})" if base.outside else exists
 
     def _paired(self, base: Paired, needed: set[str]) -> FromRows:
@@ -204,15 +209,15 @@ class Relations:
         known = zip(internals(base.view), base.view.columns, strict=True)
         left = {name: each.typed for name, each in known if name in wanted and name != ours.column}
         right = {here: typed[there] for here, there in base.columns if here in wanted and here != base.identified}
-        here = self._side(base.view, ours.column, left, most=base.most)
-        there = self._side(base.other, base.identified, right, most=base.most)
+        here = self._side("one_side", base.view, ours.column, left, most=base.most)
+        there = self._side("other_side", base.other, base.identified, right, most=base.most)
         types = {**here.types, **there.types}
         same = self._same_unit(base, types)
         on = "" if base.on is None else f" AND ({Expressions(self.dialect, types).written(base.on)})"
         names = [ours.column, *(name for name in (*left, base.identified, *right) if name in needed)]
         source = (
             f"(SELECT {', '.join(map(self._name, names))} FROM {here.source} "
-            f"{'LEFT JOIN' if base.outer else 'JOIN'} {there.source} ON {same}{on})"
+            f"{'LEFT JOIN' if base.outer else 'JOIN'} {there.source} ON {same}{on}) AS paired"
         )
         return FromRows(source, {name: types[name] for name in names})
 
@@ -228,8 +233,8 @@ class Relations:
             return f"{self.dialect.integer(one, first)} = {self.dialect.integer(other, second)}"
         return f"{self.dialect.text(one)} = {self.dialect.text(other)}"
 
-    def _side(self, view: View, unit: str, columns: Mapping[str, Typed], *, most: int) -> FromRows:
-        """One side of a pair: the unit under this name and these columns, in at most `most` rows of each unit."""
+    def _side(self, name: str, view: View, unit: str, columns: Mapping[str, Typed], *, most: int) -> FromRows:
+        """One side of a pair: the unit and these columns, in at most `most` rows of each unit, as a table `name`."""
         rows, write = self._inside(view, set().union(*map(used, columns.values())))
         (person,) = self._person(view)
         selected = [f"{person} AS {self._name(unit)}"]
@@ -238,24 +243,23 @@ class Relations:
         select = f"SELECT {', '.join(selected)} FROM {rows.source} WHERE {person} IS NOT NULL{where}"
         types = {name: self._type(typed, rows.types) for name, typed in columns.items()}
         again = isinstance(view.rows, TableRows)  # a table is read again, and everything else is kept
-        source = self._capped(select, unit, list(columns), most=most, once=not again)
-        return FromRows(source, {**types, unit: rows.types.get(_unit(view) or "", "")})
+        source = self._capped(select, unit, types, most=most, once=not again)
+        return FromRows(f"{source} AS {name}", {**types, unit: rows.types.get(_unit(view) or "", "")})
 
-    def _capped(self, select: str, unit: str, columns: Sequence[str], *, most: int, once: bool) -> str:
+    def _capped(self, select: str, unit: str, columns: Types, *, most: int, once: bool) -> str:
         """At most `most` rows of each unit, chosen by a hash of this unit's rows: see `sitr.backends.reading`.
 
-        Rows are compared by their texts, which differ where values do. Few people have more rows, and only theirs are
-        sorted.
+        Rows are compared by texts that differ where values do. Few people have more rows, and only theirs are sorted.
         """
         say, person = self.dialect, self._name(unit)
         names = [person, *map(self._name, columns)]
-        texts = [person, *(say.text(self._name(name)) for name in columns)]
+        texts = [person, *(say.identity(self._name(name), type) for name, type in columns.items())]
         twin = "twin"
         while twin in {name.lower() for name in (unit, *columns)}:
             twin += "_"
         full = f"SELECT {person} FROM side GROUP BY {person} HAVING count(*) > {most}"
         numbered = (
-            f"SELECT *, row_number() OVER (PARTITION BY {', '.join(texts)}) AS {twin} FROM side "
+            f"SELECT *, {say.row_numbers(texts)} AS {twin} FROM side "
             f"WHERE {person} IN (SELECT {person} FROM full_people)"
         )
         few = say.lowest(most, source="numbered", of=[person], by=say.order(self.salt, [*texts, twin]))
@@ -268,7 +272,7 @@ class Relations:
         return (
             f"(WITH {', '.join(steps)} "
             f"SELECT {listed} FROM side WHERE {person} NOT IN (SELECT {person} FROM full_people) "
-            f"UNION ALL SELECT {listed} FROM ({few}))"
+            f"UNION ALL SELECT {listed} FROM ({few}) AS few)"
         )
 
     def _type(self, typed: Typed, types: Types) -> str:
@@ -283,12 +287,13 @@ class Relations:
         """At most one match of each row: rows are numbered, so that no comparison of values has to be trusted."""
         taken = {name.lower() for name in (*rows.types, *columns, *matched)}
         number, place = (_free(name, taken) for name in ("row", "place"))
-        order = f" ORDER BY {self.dialect.order(0, [self._name(name) for name in matched])}" if matched else ""
-        numbered = f"(SELECT *, row_number() OVER () AS {self._name(number)} FROM {rows.source})"
+        order = f" ORDER BY {self.dialect.order(0, list(map(self._name, matched or [number])))}"
+        numbered = f"(SELECT *, {self.dialect.row_numbers([])} AS {self._name(number)} FROM {rows.source}) AS numbered"
         ranked = f"row_number() OVER (PARTITION BY {self._name(number)}{order}) AS {self._name(place)}"
         listed = ", ".join(map(self._name, columns))
         return (
-            f"(SELECT {listed} FROM (SELECT {selected}, {ranked} FROM {numbered} {join}) WHERE {self._name(place)} = 1)"
+            f"(SELECT {listed} FROM (SELECT {selected}, {ranked} FROM {numbered} {join}) AS ranked "
+            f"WHERE {self._name(place)} = 1) AS joined"
         )
 
 

@@ -88,7 +88,7 @@ class ParquetFile:
 
     def verify(self) -> None:
         """Refuse what would be replaced, while the steward can still repair it."""
-        _read_all(self, {}, self._scan("strict"))
+        read_all(self, {}, self._scan("strict"))
 
     def _scan(self, validation: str) -> str:
         path = DUCKDB.literal(only_this_file(self.path))
@@ -136,7 +136,7 @@ class ArrowRows:
                 self.table[name].validate(full=True)  # DuckDB takes the memory as it is, invalid text included
             except pa.ArrowInvalid:
                 raise _unreadable(name) from None
-        _read_all(self, self.tables(), self.relation)
+        read_all(self, self.tables(), self.relation)
 
     @cached_property
     def _types(self) -> dict[str, str]:
@@ -153,7 +153,7 @@ class ArrowRows:
         )
 
 
-def _read_all(source: Source, tables: dict[str, pa.Table], relation: str) -> None:
+def read_all(source: Source, tables: dict[str, pa.Table], relation: str) -> None:
     """Read every value of every column once, so that a bad one is found now and not by a question that was paid for."""
     with connection(tables) as engine:
         for name in source.types():

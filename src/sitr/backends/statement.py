@@ -33,6 +33,7 @@ from sitr.backends.values import (
 from sitr.dataset.schema import MOST_STEPS, Kind
 from sitr.questions.aggregate.bind import GroupKey
 from sitr.questions.aggregate.expressions.typed import Typed
+from sitr.questions.aggregate.second_cap import SecondCap
 from sitr.questions.aggregate.view import used
 
 _KEPT = ("cells", "chosen")
@@ -58,17 +59,33 @@ def statement(
     Totals come as the keys k0, k1, …, the sums t0, t1, … and the number of people; a listing comes as t0, t1, …. A
     tally comes as pairs of a value and its number of rows, or as NULL.
     """
+    written = writer(tree, dialect=dialect, source=source, types=types, salt=salt, public=public, beside=beside)
+    return written.totals(tree) if isinstance(tree, Totals) else written.listing(tree)
+
+
+def writer(
+    tree: Tree,
+    *,
+    dialect: Dialect,
+    source: str,
+    types: Mapping[str, str],
+    salt: int,
+    public: Mapping[str, relations.FromRows] | None = None,
+    beside: Mapping[str, relations.FromRows] | None = None,
+) -> Writer:
+    """Writes the parts of a statement about the rows of the tree, joined and put together as it says."""
     rows = tree.rows
     if rows.base is not None:
         writes = relations.Relations(dialect, relations.FromRows(source, types), public or {}, beside or {}, salt)
         found = writes.rows(rows.base, _needed(rows))
         source, types = found.source, found.types
-    writer = _Writer(dialect, source, types, salt)
-    return writer.totals(tree) if isinstance(tree, Totals) else writer.listing(tree)
+    return Writer(dialect, source, types, salt)
 
 
 @dataclass(frozen=True, slots=True)
-class _Writer:
+class Writer:
+    """Writes the steps of a statement about the rows of one source."""
+
     dialect: Dialect
     source: str
     types: Mapping[str, str]
@@ -86,9 +103,9 @@ class _Writer:
         cells = steps[-1][0]
         steps += self.few_rows(node, cells=cells, total=total)
         sums = [(name, self.total(name)) for name, value in _named(rows.values) if not _apart(value)]
-        beyond = []
+        beyond = [] if tree.lost is None else [self.rows_lost(tree.lost, node, cells=cells, total=total)]
         if tree.beyond:
-            beyond = [f"(SELECT count(*) FROM ({_lost(node, total=total)}))"]
+            beyond.append(f"(SELECT count(*) FROM ({_lost(node, total=total)}) AS lost)")
         if not any(map(_apart, rows.values)):
             source, people = _people("kept", keys, tree.once)
             every = ", ".join([*keys, *(sum_ for _, sum_ in sums), *beyond, people])
@@ -103,6 +120,17 @@ class _Writer:
         if any(isinstance(value, Tallied) for value in rows.values):
             steps += self.kept_rows(node, cells=cells, total=total)
         return self.beside("kept", rows, steps, sums, sides, beyond, tree.once)
+
+    def rows_lost(self, second: SecondCap, node: FewRows, *, cells: str, total: int | None) -> str:
+        """The number of rows left out of all people of whom a row is kept, each counted up to a second cap."""
+        kept = f"least(n, {node.most})"
+        own = f"SELECT u, n AS had, {kept} AS has FROM cells"
+        if cells != "cells":
+            own = f"SELECT u, n AS had, 0 AS has FROM cells UNION ALL SELECT u, 0 AS had, {kept} AS has FROM {cells}"
+        has = self.dialect.total("has") if total is None else f"least({self.dialect.total('has')}, {total})"
+        lost = f"least(greatest(least({self.dialect.total('had')}, {second.rows}) - {has}, 0), {second.most})"
+        each = f"SELECT {lost} AS lost FROM ({own}) o WHERE u IN (SELECT u FROM kept) GROUP BY u"
+        return f"(SELECT {self.total('lost')} FROM ({each}) e)"
 
     def every_row(self, rows: Rows) -> str:
         """The totals where each row is a person: all rows are kept."""
@@ -200,10 +228,11 @@ class _Writer:
     def listing(self, tree: Listing) -> str:
         rows, names = tree.rows, _names(tree.rows.values)
         if tree.few is None:
-            return f"SELECT {', '.join(names)} FROM ({self.rows(rows)})"
+            return f"SELECT {', '.join(names)} FROM ({self.rows(rows)}) AS r"
         cell = ["u", *_keys(rows)]
         numbered = self.numbered(f"({self.rows(rows)}) r", _named(rows.values), cell, names)
-        return f"SELECT {', '.join(names)} FROM ({self.sampled(tree.few.most, f'({numbered})', cell, names)})"
+        few = self.sampled(tree.few.most, f"({numbered}) AS numbered", cell, names)
+        return f"SELECT {', '.join(names)} FROM ({few}) AS few"
 
     def cells(self, rows: Rows, *, most: int) -> str:
         """One row for each person and group, with the number n of its rows and the person's own sums."""
@@ -279,10 +308,10 @@ class _Writer:
 
         If they are `counted`, n is the number of all rows of the person's group.
         """
-        own, twins = (", ".join(f"r.{name}" for name in some) for some in (cell, [*cell, *values]))
+        own, twin = ", ".join(f"r.{name}" for name in cell), [f"r.{name}" for name in (*cell, *values)]
         shown = [self.of_all_rows(name, value, f" OVER (PARTITION BY {own})") for name, value in named]
         shown += [f"count(*) OVER (PARTITION BY {own}) AS n"] if counted else []
-        return f"SELECT {', '.join([own, *shown])}, row_number() OVER (PARTITION BY {twins}) AS twin FROM {source}"
+        return f"SELECT {', '.join([own, *shown])}, {self.dialect.row_numbers(twin)} AS twin FROM {source}"
 
     def of_all_rows(self, name: str, value: Value, over: str) -> str:
         """A value of a row; what is said about all rows of a person in a group is the same for each of them."""
@@ -312,7 +341,7 @@ class _Writer:
         select = f"SELECT {', '.join(selected)} FROM {self.source}{_where(conditions)}"
         numbers = [(name, leaf) for name, leaf in [*keys, *values] if isinstance(leaf, CellNumber)]
         without = [f"{name} IS NOT NULL" for name, number in numbers if not number.complete]
-        return f"SELECT * FROM ({select}){_where(without)}" if without else select
+        return f"SELECT * FROM ({select}) AS numbers{_where(without)}" if without else select
 
     @property
     def expressions(self) -> Expressions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sitr.cli.grouped import grouped
-from sitr.cli.options import Budget, Description, File, Json, Ledger, OneSql
+from sitr.cli.options import Budget, Description, File, Json, Ledger, OneSql, Spark, use_spark
 from sitr.cli.papers import Exact, Fresh, Output, Pages, Plot, publish, writers
 from sitr.cli.progress import working
 from sitr.cli.question import Beside, Limits, question
@@ -28,6 +28,7 @@ def ask(
     budget: Budget = None,
     ledger: Ledger = None,
     exact: Exact = False,
+    spark: Spark = None,
     as_json: Json = False,
 ) -> None:
     """Pay for an answer and show it.
@@ -40,6 +41,7 @@ def ask(
     Example: sitr ask visits.sitr.yaml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --price 'zcdp(0.05)'
     -o wards.csv --certificate wards.html
     """
+    use_spark(spark)
     files = writers(output, plot, pages)
     asked, paid = question(
         description, sql, wanted, file=file, budget=budget, ledger=ledger, limits=limits, beside=beside

@@ -63,10 +63,11 @@ def audit(
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
-    """Look for evidence that a mechanism or a model does not keep its claim.
+    """Look for evidence that a claim about privacy is false.
 
-    The mechanism is a function, a --command or a --url; for a model, give the --scores of canaries. "Broken" comes with
-    an event that proves it at the stated confidence. "Consistent" is no proof. Exit codes: 0 consistent, 3 broken.
+    The claim is about a mechanism or a model. The mechanism is a function, a --command or a --url; for a model, give
+    the --scores of canaries. "Broken" comes with an event that proves it at the stated confidence. "Consistent" is no
+    proof. Exit codes: 0 consistent, 3 broken.
 
     Example: sitr audit noise:count --claim 'pure(1)' --inputs '[10, 11]'
     """

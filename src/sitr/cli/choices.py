@@ -21,6 +21,8 @@ from sitr.cli.options import (
     MaxGroups,
     MaxInAll,
     MaxRows,
+    SecondBudget,
+    Spark,
     Unit,
     UnitRow,
     bounds_of,
@@ -33,8 +35,10 @@ from sitr.cli.options import (
     number,
     promise,
     unit_of,
+    use_spark,
 )
 from sitr.dataset.csv_format import DeclaredFormat
+from sitr.dataset.database import DatabaseTable, is_database, is_spark, spark_table, split
 from sitr.errors import BadUsage, FileError
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
@@ -44,7 +48,14 @@ if TYPE_CHECKING:
     from sitr.flavors.arrows import Kept
     from sitr.session.dataset import Dataset, Unprotected
 
-Rows = Annotated[Path, typer.Argument(metavar="SOURCE", help="A Parquet or CSV file.")]
+    Place = Path | str
+else:  # typer knows no unions; `Choices` makes a path of what is no address
+    Place = str
+
+Rows = Annotated[
+    Place, typer.Argument(metavar="SOURCE", help="A Parquet or CSV file, postgresql://HOST/DATABASE, or spark:TABLE.")
+]
+InDatabase = Annotated[str | None, typer.Option("--table", help="The table or view, if SOURCE is a database.")]
 Bounds = Annotated[Items, typer.Option(help="COLUMN=LOW:HIGH: makes a column summable. Repeatable.")]
 Granularity = Annotated[Items, typer.Option(help="COLUMN=STEP, such as cost=0.01 for cents. Repeatable.")]
 KeysFile = Annotated[Items, typer.Option(help="COLUMN=FILE: its public values, one per line. Repeatable.")]
@@ -92,10 +103,17 @@ class Choices:
     relation: Neighbors = Relation.ADD_REMOVE
     name: Name = None
     public: PublicTables = None
+    table: InDatabase = None
     budget: Budget = None
     ledger: Ledger = None
+    second_budget: SecondBudget = False
     output: Target = None
     force: Force = False
+    spark: Spark = None
+
+    def __post_init__(self) -> None:
+        if not is_database(self.source) and not is_spark(self.source):
+            object.__setattr__(self, "source", Path(self.source))
 
     @property
     def target(self) -> Path:
@@ -114,7 +132,14 @@ class Choices:
         return cast("DeclaredFormat", {name: value for name, value in given.items() if value is not None})
 
     def beside(self, ending: str) -> Path:
-        """A file beside SOURCE, with the name of SOURCE up to its first dot and this ending."""
+        """A file beside SOURCE, with the name of SOURCE up to its first dot and this ending.
+
+        For a table in a database, it is in the current folder and has the table's name.
+        """
+        if is_spark(self.source):
+            return Path(spark_table(str(self.source)).name.replace("/", "_") + ending)
+        if isinstance(self.source, str):
+            return Path(DatabaseTable(self.source, self.table or "table").name + ending)
         if self.source.name in ("", ".."):
             raise BadUsage(
                 wanted="a Parquet or CSV file",
@@ -128,7 +153,8 @@ class Choices:
         from sitr.backends.formats import check_readable
 
         target = self.target
-        check_readable(self.source)  # before the target: a wrong name is the likelier mistake
+        if isinstance(self.source, Path):
+            check_readable(self.source)  # before the target: a wrong name is the likelier mistake
         if target.suffix not in (".yaml", ".yml"):
             raise BadUsage(wanted="a description whose name ends in .yaml", given=f"{target}", do="Change the ending.")
         if target.exists() and not self.force:
@@ -146,7 +172,15 @@ class Choices:
         """The columns of SOURCE, with the declared types."""
         from sitr.session.dataset import look
 
-        return look(self.source, types=named("--type", self.types, lambda _, text: text), **self.written)
+        use_spark(self.spark)
+        types = named("--type", self.types, lambda _, text: text)
+        return look(self.source, types=types, table=self.table, **self.written)
+
+    @property
+    def shown(self) -> str:
+        """SOURCE without the password of a database."""
+        shown = str(self.source)
+        return split(shown)[0] if is_database(self.source) else shown
 
     def check_complete(self, found: Unprotected, *, budget: bool = False) -> None:
         """Refuse missing options, all at once; the `budget` is optional unless it is said to be required."""
@@ -192,12 +226,12 @@ class Choices:
             keys=_keys(kinds, self.keys, self.keys_file),
             relation=self.relation,
             name=self.name,
-            public=named("--public", self.public, lambda _, text: Path(text)),
+            public=named("--public", self.public, lambda _, text: text if isinstance(self.source, str) else Path(text)),
         )
 
     def words(self) -> list[str]:
         """The command that makes these choices without any question."""
-        words = ["sitr", "protect", str(self.source)]
+        words = ["sitr", "protect", self.shown]
         for each in fields(self)[1:]:
             option = "--type" if each.name == "types" else f"--{each.name.replace('_', '-')}"
             match getattr(self, each.name):

@@ -27,6 +27,9 @@ def demo(
     reconstruction: Annotated[
         bool, typer.Option("--reconstruction", help="Attack invented people instead, with more and more noise.")
     ] = False,
+    parties: Annotated[
+        int | None, typer.Option(min=3, max=20, help="Add up the numbers of this many processes instead.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Try Sitr on a made-up hospital.
@@ -37,12 +40,19 @@ def demo(
     With --reconstruction, shows why noise is needed: an attack finds nearly every secret bit of invented people from
     many counts that are too accurate, and fails where the counts keep a promise.
 
+    With --parties, that many processes add up their private numbers without trusting each other, and one drops out.
+
     Example: sitr demo --directory sitr-demo
     """
     if reconstruction:
         from sitr.cli.reconstruction import show_reconstruction
 
         show_reconstruction(as_json=as_json)
+        return
+    if parties is not None:
+        from sitr.cli.parties import show_parties
+
+        show_parties(parties, as_json=as_json)
         return
     from sitr.session.dataset import open as open_description
 
@@ -108,7 +118,7 @@ def _protect(data: Path, description: Path, ledger: Path) -> None:
         bounds={"cost": (0, 5_000), "days": (0, 30)},
         granularity={"cost": 0.01},
         keys={"ward": [*WARDS, None], "age_band": AGES, "insurance": INSURANCES},
-    ).save(description, promise=promise(BUDGET), ledger=ledger)
+    ).save(description, promise=promise(BUDGET), ledger=ledger, second_budget=True)  # its rows are invented
 
 
 def _step(position: int, *, quiet: bool) -> AbstractContextManager[None]:

@@ -52,7 +52,8 @@ def dummy(
     if described:
         made = Described(found.table, output, public=found.public, publication=invention())
         if paid and found.promise is not None:
-            opened(found.table, found.promise, ledger)
+            # Invented rows are about nobody, so no budget of theirs is a second one.
+            opened(found.table, found.promise, ledger, source="", second=False)
             made = replace(made, promise=found.promise, ledger=ledger)
         save(made, beside)
     if as_json:

@@ -41,6 +41,7 @@ def explain_query(
         paid,
         beside=[open_description(other) for other in beside or ()],
         bias=limits.share,
+        bias_rows=limits.bias_rows,
         max_groups=limits.max_groups,
         max_rows_per_group=limits.max_rows_per_group,
         max_rows=limits.max_rows,

@@ -92,7 +92,7 @@ def interview(choices: Choices) -> tuple[Choices, Unprotected]:
     def look(choices: Choices) -> Unprotected:
         key = f"{choices.types} {choices.written}"
         if key not in known:
-            with working(f"Looking at the columns of {choices.source}", quiet=False):
+            with working(f"Looking at the columns of {choices.shown}", quiet=False):
                 known[key] = choices.look()
         return known[key]
 
@@ -325,7 +325,7 @@ def _budget(at: Dialogue, choices: Choices, found: Unprotected) -> Choices:
         allowed(choices.relation, promise(text))
         return text
 
-    fixed = fixed_terms(choices.source, None)
+    fixed = fixed_terms(choices.source if isinstance(choices.source, Path) else None, None)
     if fixed is not None and fixed.promise is not None:
         at.say(f"{fixed.path} already names the budget of this file, {write(fixed.promise)}. It stays the only one.")
         return replace(choices, name=fixed.table.name, budget=write(fixed.promise), ledger=fixed.ledger)

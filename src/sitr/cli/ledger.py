@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sitr.cli.ledger_care import add_to
 from sitr.cli.options import Json
 from sitr.cli.terminal import Command, Group, console, help_alone, say_json, table
 from sitr.errors import no_ledger
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(cls=Group, help="Inspect a ledger.")
 app.callback(invoke_without_command=True)(help_alone)
+add_to(app)
 
 
 @app.command("show", cls=Command)
@@ -122,6 +124,9 @@ def entry_content(entry: Entry) -> dict[str, object]:
         "question": entry.question,
         "price": promise_dict(entry.price),
         "beside": [asdict(link) for link in entry.beside],
+        "plan": entry.plan or None,
+        "description": entry.description or None,
+        "hash": entry.hash or None,
     }
 
 

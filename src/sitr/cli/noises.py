@@ -11,7 +11,7 @@ from sitr.cli.progress import working
 from sitr.cli.terminal import say
 from sitr.errors import BadUsage
 from sitr.report.figures import at_most, error, number
-from sitr.report.paper import Column, Role, Table
+from sitr.report.paper import PaperColumn, PaperTable, Role
 from sitr.report.text import terminal
 from sitr.report.words.messages import said
 from sitr.report.words.words import in_words
@@ -60,13 +60,13 @@ def _shown(levels: list[NoiseLevel]) -> RenderableType:
         )
         for level in levels
     ]
-    columns = tuple(Column(said(heading), role) for heading, role in zip(headings, roles, strict=True))
+    columns = tuple(PaperColumn(said(heading), role) for heading, role in zip(headings, roles, strict=True))
     after = said(
         "One person moves each count by at most 1. Laplace noise is better for a few counts, Gaussian noise for many, "
         "because it follows the square root of their number. The concentrated promise bounds the mean and the spread "
         "of the loss; its noise does not grow with 1/δ."
     )
-    return Group(terminal.grid(Table(columns, lambda: rows, len(rows))), Text(), Text(after))
+    return Group(terminal.grid(PaperTable(columns, lambda: rows, len(rows))), Text(), Text(after))
 
 
 def _dict(level: NoiseLevel) -> dict[str, object]:

@@ -47,7 +47,24 @@ Keys = Annotated[
     typer.Option(help="COLUMN=A,B,NULL,…: its public values, or COLUMN=@TABLE.COLUMN of a public table. Repeatable."),
 ]
 Schedule = Annotated[Path, typer.Argument(metavar="SCHEDULE", help="A YAML file that lists the releases.")]
+SecondBudget = Annotated[
+    bool, typer.Option("--second-budget", help="Allow a second budget for rows that have one already.")
+]
+Spark = Annotated[
+    str | None,
+    typer.Option(
+        "--spark",
+        metavar="ADDRESS",
+        help="Where Spark is, for a source spark:TABLE: a master, or a Spark Connect server sc://…; else SITR_SPARK.",
+    ),
+]
 Ledger = Annotated[Path | None, typer.Option(help="The ledger file, which records what was spent.")]
+
+
+def use_spark(address: str | None) -> None:
+    """Take this address of Spark for this process."""
+    if address is not None:
+        os.environ["SITR_SPARK"] = address
 
 
 def promise(text: str) -> Kept:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +13,7 @@ import typer
 from sitr.cli.options import check_file, new_file
 from sitr.cli.progress import working
 from sitr.cli.terminal import console, json_text, say_json
+from sitr.dataclass import dataclass
 from sitr.errors import BadUsage, FileError
 from sitr.report.words.messages import said
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sitr.cli.grouped import grouped
-from sitr.cli.options import Budget, Description, File, Json, Ledger, OneSql
+from sitr.cli.options import Budget, Description, File, Json, Ledger, OneSql, Spark, use_spark
 from sitr.cli.papers import Exact
 from sitr.cli.question import Beside, Limits, question
 from sitr.cli.terminal import console, say_json
@@ -28,6 +28,7 @@ def preview(
     budget: Budget = None,
     ledger: Ledger = None,
     exact: Exact = False,
+    spark: Spark = None,
     as_json: Json = False,
 ) -> None:
     """Show the price and the errors; spend nothing.
@@ -36,6 +37,7 @@ def preview(
 
     Example: sitr preview visits.sitr.yaml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --price 'zcdp(0.05)'
     """
+    use_spark(spark)
     asked, paid = question(
         description, sql, wanted, file=file, budget=budget, ledger=ledger, limits=limits, beside=beside
     )

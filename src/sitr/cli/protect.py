@@ -52,7 +52,7 @@ def protect(choices: Choices, as_json: Json = False) -> None:
 
 def looked(choices: Choices, *, as_json: bool) -> Unprotected:
     """The columns of the source, before anything is declared about them."""
-    with working(f"Looking at the columns of {choices.source}", quiet=as_json):
+    with working(f"Looking at the columns of {choices.shown}", quiet=as_json):
         return choices.look()
 
 
@@ -63,9 +63,9 @@ def describe(choices: Choices, found: Unprotected, *, as_json: bool) -> None:
 
     promised, target, ledger = choices.promised, choices.target, choices.ledger
     check_pair(promised, ledger)
-    with working(f"Reading {choices.source} once", quiet=as_json):
+    with working(f"Reading {choices.shown} once", quiet=as_json):
         dataset = choices.protect(found)
-    dataset.save(target, promise=promised, ledger=ledger)
+    dataset.save(target, promise=promised, ledger=ledger, second_budget=choices.second_budget)
     if as_json:
         say_json(_content(dataset.table, description=target, promised=promised, ledger=ledger))
     else:

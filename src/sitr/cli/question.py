@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +20,7 @@ from sitr.cli.options import (
     promise,
 )
 from sitr.cli.wanted import Wanted
+from sitr.dataclass import dataclass
 from sitr.errors import BadUsage, DescriptionError, FileError, no_description
 
 if TYPE_CHECKING:
@@ -51,7 +51,10 @@ Targets = Annotated[
     typer.Option(metavar="NAME=ERROR,…", help="Share the price so that all errors are equally far from these."),
 ]
 
-
+BiasRows = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Count the rows that caps leave out too, up to N rows of each person."),
+]
 Other = Annotated[bool, typer.Option("--other", help="Add a row for everything whose key is not public and not shown.")]
 Beside = Annotated[
     list[Path] | None,
@@ -76,6 +79,7 @@ class Limits:
     bounds: Bounds = None
     caps: Caps = None
     bias: Bias = "0.05"
+    bias_rows: BiasRows = None
     keys: Keys = None
     other: Other = False
     weights: Weights = None
@@ -97,6 +101,7 @@ class Limits:
             sql,
             price=price,
             bias=self.share,
+            bias_rows=self.bias_rows,
             caps=self.caps,
             max_groups=self.max_groups,
             max_rows_per_group=self.max_rows_per_group,

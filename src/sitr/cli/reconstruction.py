@@ -11,7 +11,7 @@ from rich.text import Text
 from sitr.cli.progress import working
 from sitr.cli.terminal import say
 from sitr.report.figures import at_most, number, percent
-from sitr.report.paper import Column, Role, Table
+from sitr.report.paper import PaperColumn, PaperTable, Role
 from sitr.report.text import terminal
 from sitr.report.words.messages import said
 from sitr.report.words.words import in_words
@@ -47,7 +47,7 @@ def _shown(trials: Sequence[Trial]) -> Group:
         for trial in trials
     ]
     roles = (Role.TEXT, Role.TEXT, Role.NUMBER, Role.NUMBER)
-    columns = tuple(Column(said(heading), role) for heading, role in zip(headings, roles, strict=True))
+    columns = tuple(PaperColumn(said(heading), role) for heading, role in zip(headings, roles, strict=True))
     before = said(
         f"Each of {PEOPLE} invented people has one secret bit. An attacker sees {QUESTIONS} counts, each of the bits "
         "of a random half of the people, and looks for the bits that explain them best, by linear programming."
@@ -57,7 +57,7 @@ def _shown(trials: Sequence[Trial]) -> Group:
         "enough counts. Where all counts together promise a small ε, no attack finds much more than guessing does: the "
         "last column bounds every attack on average, and a single one may be luckier."
     )
-    return Group(Text(before), Text(), terminal.grid(Table(columns, lambda: rows, len(rows))), Text(), Text(after))
+    return Group(Text(before), Text(), terminal.grid(PaperTable(columns, lambda: rows, len(rows))), Text(), Text(after))
 
 
 def _dicts(trials: Sequence[Trial]) -> list[dict[str, object]]:

@@ -33,10 +33,10 @@ def registry(
     sector: Annotated[str | None, typer.Option(help="Technology, Healthcare, Education, Government, …")] = None,
     as_json: Json = False,
 ) -> None:
-    """Write a record of a budget for the OpenDP deployments registry.
+    """Write a record for the OpenDP deployments registry.
 
-    The record says what was promised, to whom, and how much is spent. It is a draft: read it, complete it, and submit
-    it to the registry yourself. What the options leave out comes from the description.
+    The record says of a budget what was promised, to whom, and how much is spent. It is a draft: read it, complete it,
+    and submit it to the registry yourself. What the options leave out comes from the description.
 
     Example: sitr registry visits.sitr.yaml --organisation 'City hospital' --purpose 'Planning beds' --region Jordan
     -o city_hospital_visits_2026.yaml

@@ -44,9 +44,10 @@ def compare(
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
-    """Compare the error of global sensitivity, smooth sensitivity, propose-test-release and random promises.
+    """Compare the errors of several kinds of sensitivity.
 
-    The errors are computed from the data without noise, so use public or made-up data only, and say so with --public.
+    They are global sensitivity, smooth sensitivity, propose-test-release and random promises. The errors are computed
+    from the data without noise, so use public or made-up data only, and say so with --public.
 
     Example: sitr sensitivity compare survey.csv --public --column age --bounds 0:120 --epsilon 1 --delta 1e-6
     --gamma 0.05

@@ -23,7 +23,7 @@ from sitr.cli.options import listed
 from sitr.cli.values import read_lightly
 from sitr.errors import CAN_BE_ASKED, BadUsage, FileError, InvalidUse, SitrError, printable
 from sitr.language import Digits, Language, choice, preferred, preferred_digits, speaking
-from sitr.report.words.messages import error_text, said
+from sitr.report.words.messages import error_text, question_text, said
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -231,10 +231,26 @@ def _help(command: Any, written: Callable[[Any], str], ctx: Any) -> str:
         text = re.sub(rf"^{heading}", said(heading), text, flags=re.MULTILINE)
     for phrase in ("[OPTIONS]", "COMMAND [ARGS]...", "Show this message and exit."):
         text = text.replace(phrase, said(phrase))
-    text = re.sub(r"<[a-z][A-Za-z \[\]]*>", lambda found: said(found[0]).ljust(len(found[0])), text)  # kinds of values
-    text = re.sub(r"\[default:\s([^\]]*)\]", lambda found: said(f"[default: {found[1]}]"), text)
+    text = re.sub(r"<[a-z][A-Za-z \[\]]*>", lambda found: _kind(found[0]).ljust(len(found[0])), text)
+    text = re.sub(r"\[default:(\s+)([^\]]*)\]", _default, text)
     text = re.sub(r"\[required\]$", lambda found: said(found[0]), text, flags=re.MULTILINE)
     return re.sub(r" +$", "", text, flags=re.MULTILINE)
+
+
+def _kind(value: str) -> str:
+    """The kind of a value, as typer names it; of an option that may be repeated, the kind of each value.
+
+    >>> _kind("<list[str]>"), _kind("<list[Path]>"), _kind("<float>")
+    ('<str>', '<path>', '<float>')
+    """
+    repeated = re.fullmatch(r"<list\[(\w+)\]>", value)
+    return said(f"<{repeated[1].lower()}>" if repeated else value)
+
+
+def _default(found: re.Match[str]) -> str:
+    """A default in the language that is spoken; the line may break before it."""
+    space, value = found.groups()
+    return said(f"[default: {value}]").replace(f" {value}", f"{space}{value}", 1)
 
 
 @contextmanager
@@ -263,7 +279,7 @@ def _reported(error: SitrError, *, as_json: bool) -> typer.Exit:
                 text, carets = each.excerpt.drawn(head=said(f"line {each.excerpt.line}:"))
                 lines += [text, _red(carets)]
         if error.instead is not None:
-            lines += [said(CAN_BE_ASKED), printable(error.instead)]
+            lines += [said(CAN_BE_ASKED), printable(question_text(error.instead))]
         typer.echo("\n".join(lines), err=True, color=color)
     return typer.Exit(2 if isinstance(error, _BAD_INPUT) else 1)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from sitr.dataclass import dataclass
 
 AS_WRITTEN: dict[object, Callable[[Any], object]] = {
     str: str,

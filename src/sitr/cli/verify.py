@@ -60,7 +60,7 @@ def verify(
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
-    """Check a certificate against a ledger, or prove what a table of probabilities promises.
+    """Verify a certificate, or a table of probabilities.
 
     Certificate: does it belong to an entry of the ledger, and was it altered? Exit codes: 0 valid, 1 altered, 3 unknown
     entry, 4 other ledger. Table: the tight ε, δ, ρ, μ and others of a mechanism, and whether claims hold. Exit codes: 0

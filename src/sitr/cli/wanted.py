@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from sitr.cli.options import Items, named, number
+from sitr.dataclass import dataclass
 from sitr.errors import BadUsage
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import Enum
 from fractions import Fraction
 from typing import ClassVar
 
+from sitr.dataclass import dataclass
 from sitr.dataset.schema import Column, Key, Kind
 from sitr.errors import QuestionError
 

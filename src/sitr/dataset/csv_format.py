@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypedDict
 
+from sitr.dataclass import dataclass
 from sitr.errors import DescriptionError, quoted
 
 QUOTE = '"'

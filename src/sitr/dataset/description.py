@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, astuple, dataclass, field, fields
+from dataclasses import asdict, astuple, field, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from sitr.dataclass import dataclass
 from sitr.dataset.csv_format import DECIMALS, CsvFormat
+from sitr.dataset.database import SPARK, DatabaseTable, is_database, is_spark, located, spark_table
 from sitr.dataset.publication import NAMES, Publication
 from sitr.dataset.schema import NUMERIC, Bound, Column, Kind, Table, describe
 from sitr.errors import DescriptionError, SitrError, no_description, suggestion
@@ -23,7 +25,7 @@ from sitr.numbers import Number, exact
 
 VERSION = 1
 _FIELDS = (
-    *("sitr", "name", "source", "csv", "unit", "relation", "max_groups", "max_rows_per_group"),
+    *("sitr", "name", "source", "table", "csv", "unit", "relation", "max_groups", "max_rows_per_group"),
     *("max_rows", "columns", "public", "budget", "publication"),
 )
 _COLUMN_FIELDS = ("type", "bounds", "granularity", "keys")
@@ -32,7 +34,8 @@ _COMMENTS = {
 What is public about a data set. Everything here can be seen in answers, and must be known without the rows:
 from laws, price lists or published reports. Never choose it by looking at the rows.""",
     "name": "The name of the table, in questions and in the ledger.",
-    "source": "The file with the rows, seen from the folder of this file.",
+    "source": "The file with the rows, seen from the folder of this file, or the address of a database.",
+    "table": "The table or view in the database of this address. The password is in PGPASSWORD or in ~/.pgpass.",
     "csv": "How the lines of the CSV file are written. Nothing is detected any more.",
     "unit": "Who is protected: {person: COLUMN}, a person with all rows of the same COLUMN, or row: each row alone.",
     "relation": "What is hidden: whether somebody is in the data (add-remove), or who it is (replace-one).",
@@ -57,11 +60,11 @@ class Description:
     """A described data set on disk, and its budget, if one was set."""
 
     table: Table
-    source: Path
+    source: Path | DatabaseTable
     format: CsvFormat | None = None
     promise: Kept | None = None
     ledger: Path | None = None
-    public: Mapping[str, Path] = field(default_factory=dict)
+    public: Mapping[str, Path | DatabaseTable] = field(default_factory=dict)
     """Public tables, by name."""
     path: Path | None = None
     """The file from which this description was read."""
@@ -82,7 +85,7 @@ def save(description: Description, path: Path) -> None:
     content: dict[str, Any] = {
         "sitr": VERSION,
         "name": table.name,
-        "source": _relative(description.source, path),
+        **_source(description.source, path),
         **({"csv": asdict(description.format)} if description.format is not None else {}),
         "unit": {"person": table.unit.column} if isinstance(table.unit, Person) else "row",
         "relation": table.relation.value,
@@ -91,7 +94,10 @@ def save(description: Description, path: Path) -> None:
         "columns": {column.name: _column(column) for column in table.columns},
     }
     if description.public:
-        content["public"] = {name: {"source": _relative(file, path)} for name, file in description.public.items()}
+        content["public"] = {
+            name: {"table": each.table} if isinstance(each, DatabaseTable) else {"source": _relative(each, path)}
+            for name, each in description.public.items()
+        }
     if description.promise is not None and description.ledger is not None:
         content["budget"] = {"promise": write(description.promise), "ledger": _relative(description.ledger, path)}
     if said := description.publication.content():
@@ -152,24 +158,53 @@ def _read(top: Mapping[str, Any], path: Path) -> Description:
         keys={name: column["keys"] for name, column in columns.items() if "keys" in column},
     )
     budget = _mapping(top.get("budget") or {}, path, "budget", ("promise", "ledger"))
+    source = _sourced(top, path)
     return Description(
         table,
-        path.parent / str(top["source"]),
+        source,
         _format(top["csv"], path) if "csv" in top else None,
         parse(str(budget["promise"])) if budget else None,  # type: ignore[arg-type]
         path.parent / str(budget["ledger"]) if budget else None,
-        {name: path.parent / file for name, file in _public(top.get("public") or {}, path).items()},
+        _public(top.get("public") or {}, path, source),
         path,
         Publication.read(_mapping(top.get("publication") or {}, path, "publication", NAMES)),
     )
 
 
-def _public(content: object, path: Path) -> dict[str, str]:
+def _source(source: Path | DatabaseTable, path: Path) -> dict[str, str]:
+    """The file or table as fields; the address of a database has no password here."""
+    if isinstance(source, DatabaseTable):
+        return {"source": str(source)} if source.url == SPARK else {"source": source.url, "table": source.table}
+    return {"source": _relative(source, path)}
+
+
+def _sourced(top: Mapping[str, Any], path: Path) -> Path | DatabaseTable:
+    given = str(top["source"])
+    if is_spark(given) and "table" not in top:
+        return spark_table(given)
+    if not is_database(given):
+        if "table" in top:
+            raise _wrong(path, "table", "only an address of a database has tables")
+        return path.parent / given
+    found = located(given, str(top["table"]))
+    if found.password is not None:
+        raise _wrong(
+            path, "source", "it has a password", "Delete the password here; put it into PGPASSWORD or into ~/.pgpass."
+        )
+    return found
+
+
+def _public(content: object, path: Path, source: Path | DatabaseTable) -> dict[str, Path | DatabaseTable]:
     if not isinstance(content, dict) or not all(isinstance(name, str) and name.isidentifier() for name in content):
         raise _wrong(path, "public", "it is not a mapping from names to sources")
-    return {
-        name: str(_mapping(table, path, f"public.{name}", ("source",))["source"]) for name, table in content.items()
-    }
+    found: dict[str, Path | DatabaseTable] = {}
+    for name, content_of in content.items():
+        each = _mapping(content_of, path, f"public.{name}", ("source", "table"))
+        if "table" in each and isinstance(source, DatabaseTable):
+            found[name] = replace(source, table=str(each["table"]))
+        else:
+            found[name] = path.parent / str(each["source"])
+    return found
 
 
 def _format(content: object, path: Path) -> CsvFormat:

@@ -6,12 +6,12 @@ Cells are never learned from the rows: a column is refused if too little is decl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 from itertools import pairwise
 
 from sitr import arguments
+from sitr.dataclass import dataclass
 from sitr.dataset.cells import MOST_CELLS, Axis, Categories, Dates, Drawable, Edges, Even, Granular, Rule, Step
 from sitr.dataset.literals import shown
 from sitr.dataset.schema import GROUPABLE, KEYS_OF_TYPE, NUMERIC, Column, Key, Kind, public_keys, quantise

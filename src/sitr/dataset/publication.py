@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, TypedDict
 
+from sitr.dataclass import dataclass
 from sitr.errors import DescriptionError, suggestion
 
 

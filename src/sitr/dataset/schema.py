@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from enum import Enum
 from fractions import Fraction
 
 from sitr import arguments
+from sitr.dataclass import dataclass
 from sitr.dataset.literals import shown, storable, writable
 from sitr.errors import DescriptionError, InvalidParameter, UnknownName, suggestion, unknown_name
 from sitr.neighbors.relation import Relation

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sitr.flavors.approximate_zero_concentrated import (
         ApproximateZeroConcentratedDP as ApproximateZeroConcentratedDP,
     )
+    from sitr.flavors.computational import ComputationalDP as ComputationalDP
     from sitr.flavors.concentrated import ConcentratedDP as ConcentratedDP
     from sitr.flavors.gaussian import GaussianDP as GaussianDP
     from sitr.flavors.notation import parse as parse
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from sitr.flavors.price import Price as Price
     from sitr.flavors.profile import PrivacyProfile as PrivacyProfile
     from sitr.flavors.promise import Promise as Promise
+    from sitr.flavors.pufferfish import Framework as Framework
+    from sitr.flavors.pufferfish import Pufferfish as Pufferfish
     from sitr.flavors.pure import PureDP as PureDP
     from sitr.flavors.random import Basis as Basis
     from sitr.flavors.random import RandomDP as RandomDP
@@ -35,6 +38,8 @@ FLAVORS = {
     "ConcentratedDP": "concentrated",
     "RenyiDP": "renyi",
     "RandomDP": "random",
+    "Pufferfish": "pufferfish",
+    "ComputationalDP": "computational",
 }
 """Every flavor and the file that defines it: the one list of flavors."""
 
@@ -43,6 +48,7 @@ __getattr__, __dir__, __all__ = lazily(
     FLAVORS
     | {
         "Basis": "random",
+        "Framework": "pufferfish",
         "Price": "price",
         "Promise": "promise",
         "parse": "notation",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
+from sitr.dataclass import dataclass
 from sitr.errors import InvalidPromise, WiderThanAsked
 from sitr.flavors.meaning import KEPT, RELATIVE, above, ratio
 from sitr.flavors.promise import Adding, Obstacle, Points, Promise, count

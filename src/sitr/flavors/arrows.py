@@ -7,6 +7,7 @@ from typing import TypeGuard, TypeVar, cast, get_args
 from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
+from sitr.flavors.computational import ComputationalDP
 from sitr.flavors.promise import Obstacle, Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
@@ -59,4 +60,6 @@ def express(promise: Promise, flavor: type[Wanted], *, delta: float | None = Non
 
 def obstacle(promise: Promise, flavor: type[Promise]) -> Obstacle:
     """Why a promise implies none of this flavor."""
-    return flavor.obstacle if flavor is RandomDP else promise.closed or flavor.obstacle
+    if flavor is RandomDP and not isinstance(promise, ComputationalDP):
+        return flavor.obstacle
+    return promise.closed or flavor.obstacle

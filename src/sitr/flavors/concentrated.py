@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
+from sitr.dataclass import dataclass
 from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.meaning import RELATIVE, above, ratio

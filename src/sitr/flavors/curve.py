@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Hashable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from sitr.dataclass import dataclass
 from sitr.flavors.promise import Points, ceiling
 from sitr.numbers import Interval, exact, upward
 

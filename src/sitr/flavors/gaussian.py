@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from flint import arb
 
+from sitr.dataclass import dataclass
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.best_order import Real
 from sitr.flavors.meaning import RELATIVE, above, ratio

@@ -4,6 +4,7 @@
     zcdp(0.5)    zcdp(0.5, xi=0.1)    zcdp(0.5, 1e-6)    concentrated(0.5, 1, groups=true)
     renyi(2, 0.1)    renyi({2: 0.1, 8: 0.5})
     random(approximate(1, 1e-6), 0.05, asymptotic=true, parts={"newcomer": 0.04, "largest pair": 0.01})
+    pufferfish(1, "whether one person is ill", "illness is contagious within households")
 
 Writing and reading are inverse: a float prints as the decimal it stands for, so nothing is lost on the way.
 """
@@ -99,6 +100,8 @@ def _value(node: ast.expr) -> Any:
     match node:
         case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
             return node.value
+        case ast.Constant(value=str(text)):
+            return text
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant()):
             return -_value(node.operand)
         case ast.Name(id="true" | "false"):
@@ -106,7 +109,7 @@ def _value(node: ast.expr) -> Any:
         case ast.Tuple():
             return tuple(map(_value, node.elts))
         case ast.Dict() if None not in node.keys:
-            keys = [_key(key) for key in node.keys if key is not None]
+            keys = [_value(key) for key in node.keys if key is not None]
             return _once(zip(keys, map(_value, node.values), strict=True))
         case ast.Call(func=ast.Name(id=name)) if (flavor := NAMES.get(ALIASES.get(name, name))) is not None:
             # A keyword without a name is a `**`.
@@ -124,14 +127,6 @@ def _fitting(flavor: type[Promise], values: list[Any], named: dict[str, Any]) ->
         if other is flavor:
             raise
     return other.read(*values, **named)
-
-
-def _key(node: ast.expr) -> Any:
-    """An order, or the name of a part, which is the only text in quotes."""
-    match node:
-        case ast.Constant(value=str(name)):
-            return name
-    return _value(node)
 
 
 def _once(pairs: Any) -> dict[Any, Any]:

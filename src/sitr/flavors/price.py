@@ -18,6 +18,7 @@ from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentrat
 from sitr.flavors.arrows import Kept, kept
 from sitr.flavors.notation import parse
 from sitr.flavors.promise import Promise
+from sitr.flavors.pufferfish import Pufferfish, not_composable
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 
@@ -49,6 +50,8 @@ def price_of(price: Price | None = None, /, **amounts: Unpack[Amounts]) -> Kept:
     promise: object = parse(price) if isinstance(price, str) else price
     if kept(promise):
         return promise
+    if isinstance(promise, Pufferfish):
+        raise not_composable(None)
     if isinstance(promise, int | float) and not isinstance(promise, bool):
         number = quoted(promise)
         raise IncompatiblePromises(

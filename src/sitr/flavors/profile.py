@@ -6,7 +6,6 @@ import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flint import arb
 
+from sitr.dataclass import dataclass
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import LARGEST_LOSS, ApproximateDP
 from sitr.flavors.meaning import RELATIVE

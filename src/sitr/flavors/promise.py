@@ -63,6 +63,8 @@ class Promise(Protocol):
     """Why other promises may have no such conversion."""
     closed: ClassVar[Obstacle | None] = None
     """Why this promise implies no promise of another flavor without a further choice, if that is so."""
+    about_people: ClassVar[bool] = True
+    """Whether it is about data sets that differ in one person, so that it can be promised to a random newcomer."""
     widths: ClassVar[tuple[float, ...]] = (1e-2, 1e-4, 1e-6)
     """The relative widths of the intervals with which `kept_by` tries to decide."""
 

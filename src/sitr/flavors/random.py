@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
+from sitr.dataclass import dataclass
 from sitr.errors import IncompatiblePromises, InvalidPromise
+from sitr.flavors.computational import ComputationalDP
 from sitr.flavors.meaning import KEPT, RELATIVE
 from sitr.flavors.promise import Obstacle, Promise, count, foreign, incompatible, parameter
 from sitr.numbers import Interval, Number, downward, exact, upward
@@ -65,7 +67,11 @@ class RandomDP(Promise):
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", parameter(self.gamma, name="gamma", flavor="RandomDP", at_most=1.0))
         # A class, such as PureDP itself, has all members of a promise, but says nothing.
-        if isinstance(self.inner, type | RandomDP) or not isinstance(self.inner, Promise):
+        if (
+            isinstance(self.inner, type | RandomDP)
+            or not isinstance(self.inner, Promise)
+            or not self.inner.about_people
+        ):
             raise InvalidPromise(
                 wanted="a promise of another flavor inside RandomDP",
                 given=repr(self.inner),
@@ -183,6 +189,8 @@ class RandomDP(Promise):
 
     def covers(self, other: Promise, /) -> bool:
         """Parts do not matter. An asymptotic promise implies nothing for this number of people."""
+        if isinstance(other, ComputationalDP):
+            return other.follows_from(self)
         if not isinstance(other, RandomDP):
             return False  # γ, even 0, is about random newcomers: nothing is promised to every person
         if not other.allows(self.basis):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from sitr.dataclass import dataclass
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.best_order import best, published, tight

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from flint import arb
 
+from sitr.dataclass import dataclass
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.meaning import RELATIVE, above, ratio
 from sitr.flavors.promise import Adding, Obstacle, Promise, ceiling, checked_delta, count, largest_fitting

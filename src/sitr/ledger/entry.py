@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
+from sitr.dataclass import dataclass
 from sitr.flavors.arrows import Kept
 
 
@@ -51,6 +51,14 @@ class Entry:
     version: str
     beside: tuple[Link, ...] = ()
     """The charges to other data sets for the same question, which joins them."""
+    plan: str = ""
+    """The SHA-256 of the plan; empty if the plan has no text."""
+    description: str = ""
+    """The SHA-256 of the public description, which says what the plan was made for."""
+    hash: str = ""
+    """The hash of its record in the chain of the ledger."""
+    second: bool = False
+    """Whether the same rows have another budget elsewhere: then each person is promised the sum of both."""
 
 
 class Sealed(Enum):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from sitr.accounting.filter import Filter
+from sitr.dataclass import dataclass
 from sitr.errors import LedgerError
 from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
+from sitr.ledger import registry
 from sitr.ledger.entry import Account, Entry, Seal, Sealed
-from sitr.ledger.sql import SqlLedger
+from sitr.ledger.sql import SqlLedger, check_terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +31,15 @@ class LazyLedger:
     dataset: str
     promise: Kept
     neighbors: str
+    source: str = ""
+    """Where the rows are."""
+    second: bool = False
+    """Whether the rows may have another budget elsewhere."""
 
-    def open(self, dataset: str, *, promise: Kept, neighbors: str) -> Account:
+    def open(self, dataset: str, *, promise: Kept, neighbors: str, source: str = "", second: bool = False) -> Account:
         """The account of this data set, created now if missing."""
-        return SqlLedger(self.path).open(dataset, promise=promise, neighbors=neighbors)
+        made = SqlLedger(self.path)
+        return made.open(dataset, promise=promise, neighbors=neighbors, source=source, second=second)
 
     def account(self, dataset: str) -> Account:
         """The account of this data set, or `LedgerError`."""
@@ -59,17 +65,26 @@ class LazyLedger:
         found = self._found()
         return Filter(self.promise) if found is None else found.check(dataset)
 
-    def charge(self, dataset: str, *, price: Promise, question: str) -> tuple[Entry, Filter]:
+    def charge(
+        self, dataset: str, *, price: Promise, question: str, plan: str = "", description: str = ""
+    ) -> tuple[Entry, Filter]:
         """Charge the price. The ledger is created only if the budget can pay it."""
-        return self.made(price).charge(dataset, price=price, question=question)
+        made = self.made(price)
+        return made.charge(dataset, price=price, question=question, plan=plan, description=description)
 
     def made(self, price: Promise) -> SqlLedger:
         """The ledger in the file, created now if the budget can pay this price."""
         if (found := self._found()) is None:
             Filter(self.promise).consent(price)
+            if self.source and not self.second:
+                registry.refuse_second(self.source, self.path, self.dataset)
             found = SqlLedger(self.path)
-            found.open(self.dataset, promise=self.promise, neighbors=self.neighbors)
+        self._open(found)
         return found
+
+    def _open(self, made: SqlLedger) -> None:
+        promise, neighbors = self.promise, self.neighbors
+        made.open(self.dataset, promise=promise, neighbors=neighbors, source=self.source, second=self.second)
 
     def entries(self, dataset: str | None = None) -> list[Entry]:
         """The charges to one data set, or to all, oldest first; none before the first charge."""
@@ -99,7 +114,8 @@ class LazyLedger:
         if not self.path.exists():
             return None
         found = SqlLedger(self.path)
-        if self.dataset not in (account.dataset for account in found.accounts()):
-            return None
-        found.open(self.dataset, promise=self.promise, neighbors=self.neighbors)
-        return found
+        for account in found.accounts():
+            if account.dataset == self.dataset:
+                check_terms(account, str(found.path), promise=self.promise, neighbors=self.neighbors)
+                return found
+        return None

@@ -16,8 +16,11 @@ class Ledger(Protocol):
     Data are read only after `charge` has returned. A crash in between loses budget, never privacy.
     """
 
-    def open(self, dataset: str, *, promise: Kept, neighbors: str) -> Account:
-        """The account of this data set, created if missing; `LedgerMismatch` if it was opened with other terms."""
+    def open(self, dataset: str, *, promise: Kept, neighbors: str, source: str = "", second: bool = False) -> Account:
+        """The account of this data set, created if missing; `LedgerMismatch` if it was opened with other terms.
+
+        `source` says where the rows are. If they have a budget elsewhere, only `second` allows another one.
+        """
 
     def account(self, dataset: str) -> Account:
         """The account of this data set, or `LedgerError`."""
@@ -31,8 +34,12 @@ class Ledger(Protocol):
     def check(self, dataset: str) -> Filter:
         """The same, added up from all entries; `LedgerError` if the stored sum differs."""
 
-    def charge(self, dataset: str, *, price: Promise, question: str) -> tuple[Entry, Filter]:
+    def charge(
+        self, dataset: str, *, price: Promise, question: str, plan: str = "", description: str = ""
+    ) -> tuple[Entry, Filter]:
         """Check the price and record it durably, as one step; returns the entry and the budget after it.
+
+        `plan` and `description` are hashes of what is asked and of what it is asked about.
 
         No other charge can come between the check and the record. Raises `BudgetExceeded` or `LedgerBusy`, with nothing
         spent, and `IncompatiblePromises` for a price that such a budget cannot pay: a random price after the first

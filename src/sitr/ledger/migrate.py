@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sitr.errors import LedgerError
@@ -14,11 +15,36 @@ if TYPE_CHECKING:
 else:  # only a ledger that is new or old needs them
     sa, command, config = Later("sqlalchemy"), Later("alembic.command"), Later("alembic.config")
 
-HISTORY = ("0001", "0002", "0003", "0004")
+HISTORY = ("0001", "0002", "0003", "0004", "0005")
 """The revisions in `migrations/versions`, oldest first."""
 
 # Not alembic's default name, so that another program's database is never taken for a ledger.
 VERSION_TABLE = "sitr_ledger_revision"
+
+
+GUARDED = {"accounts": "dataset", "acts": "number", "entries": "number", "records": "number", "seals": "number"}
+"""The tables whose rows never change, with the columns that name them."""
+
+
+def guards() -> dict[str, str]:
+    """The triggers that refuse to change a row, as the migrations make them, by name."""
+    refuse = "BEGIN SELECT RAISE(ABORT, 'a ledger only grows: what is written stays'); END"
+    made: dict[str, str] = {}
+    for table, key in GUARDED.items():
+        exists = f"EXISTS (SELECT 1 FROM {table} WHERE {key} = NEW.{key})"
+        made |= {
+            f"{table}_no_update": f"CREATE TRIGGER {table}_no_update BEFORE UPDATE ON {table} {refuse}",
+            f"{table}_no_delete": f"CREATE TRIGGER {table}_no_delete BEFORE DELETE ON {table} {refuse}",
+            f"{table}_no_replace": f"CREATE TRIGGER {table}_no_replace BEFORE INSERT ON {table} WHEN {exists} {refuse}",
+        }
+    return made
+
+
+def as_made(connection: sqlite3.Connection) -> bool:
+    """Whether the database has exactly these triggers and no views: others could change what is written."""
+    rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('trigger', 'view')").fetchall()
+    temporary = connection.execute("SELECT 1 FROM sqlite_temp_master LIMIT 1").fetchone()
+    return dict(map(tuple, rows)) == guards() and temporary is None
 
 
 def revision(connection: sqlite3.Connection, *, name: str) -> str | None:
@@ -44,16 +70,22 @@ def revision(connection: sqlite3.Connection, *, name: str) -> str | None:
     return str(found)
 
 
-def upgrade(connection: sqlite3.Connection) -> None:
-    """Bring the tables to the newest revision, in one transaction; does nothing if another process was faster."""
+def upgrade(connection: sqlite3.Connection, *, then: Callable[[sqlite3.Connection], None]) -> None:
+    """Bring the tables to the newest revision and do what comes `then`, in one transaction.
+
+    Does nothing if another process was faster.
+    """
     engine = sa.create_engine("sqlite://", creator=lambda: connection, poolclass=sa.StaticPool)
     try:
         with engine.begin() as adopted:  # which first ends any transaction, so ours begins only now
             connection.execute("BEGIN IMMEDIATE")
+            if revision(connection, name="the ledger") == HISTORY[-1]:
+                return
             settings = config.Config()
             settings.set_main_option("script_location", "sitr.ledger:migrations")
             settings.attributes["connection"] = adopted
             settings.attributes["version_table"] = VERSION_TABLE
             command.upgrade(settings, "head")
+            then(connection)
     except sa.exc.DBAPIError as failure:
         raise failure.orig or failure from failure

@@ -1,13 +1,17 @@
-"""A receipt: where an answer stands in the ledger, and whether its noise was private."""
+"""A receipt: where an answer stands in the ledger, and where its noise came from."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from sitr.accounting.filter import Filter
+from sitr.dataclass import dataclass
+from sitr.flavors.computational import ComputationalDP
+from sitr.flavors.promise import Promise
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
+from sitr.noise.coins import Provenance
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,25 @@ class Receipt:
     """The ledger that was charged."""
     beside: tuple[Paid, ...] = ()
     """What was charged to other data sets, which the question joins."""
+    coins: Provenance = Provenance.KEYED
+    """Where private noise came from."""
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where the noise came from, private or not."""
+        return self.coins if self.private else Provenance.TEST
+
+    def guarantee(self, promise: Promise, /) -> Promise | None:
+        """A promise of truly random noise as these coins keep it: computational for a keyed generator, none for tests.
+
+        [MPRV09]
+        """
+        match self.provenance:
+            case Provenance.HARDWARE:
+                return promise
+            case Provenance.KEYED:
+                return ComputationalDP(promise)
+        return None
 
     def before(self) -> Filter:
         """The budget right before the charge."""

@@ -7,10 +7,7 @@ makes and changes the tables: see `migrate`.
 from __future__ import annotations
 
 import json
-import os
-import pwd
 import sqlite3
-from collections.abc import Mapping
 from dataclasses import astuple
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -25,9 +22,15 @@ from sitr.flavors.arrows import Kept, kept
 from sitr.flavors.notation import parse, write
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
+from sitr.ledger import registry
+from sitr.ledger.book import SECOND, Page, begin, ledger_id, user, writing
 from sitr.ledger.entry import Account, Entry, Link, Seal, Sealed
+from sitr.ledger.examine import Examined, examine
+from sitr.ledger.key import installation_key
 from sitr.ledger.migrate import HISTORY, revision, upgrade
 from sitr.ledger.sqlite import sqlite_file
+from sitr.ledger.state import PATIENCE
+from sitr.ledger.witness import Head, witnesses
 from sitr.namespace import Later
 
 if TYPE_CHECKING:
@@ -35,8 +38,11 @@ if TYPE_CHECKING:
 else:  # a preview records nothing
     metadata = Later("importlib.metadata")
 
-PATIENCE = 10.0
-"""Seconds to wait for another writer, which is far longer than a charge takes."""
+
+_RECORDED = """(SELECT hash FROM records WHERE "table" = 'entries' AND row = CAST(entries.number AS TEXT))"""
+_SECOND = f"EXISTS (SELECT 1 FROM acts WHERE kind = '{SECOND}' AND acts.dataset = entries.dataset)"
+_ENTRIES = f"SELECT *, {_RECORDED} AS hash, {_SECOND} AS second FROM entries"
+"""Entries with the hashes of their records, and whether their rows have another budget elsewhere."""
 
 
 class SqlLedger:
@@ -64,31 +70,62 @@ class SqlLedger:
             return
         if found is None and not create:
             raise no_ledger(self._name)
+        installation_key()  # without it no ledger can be made
         self._file.create()
-        with self._file.connection() as connection:
-            upgrade(connection)
+        self._upgrade(found)
 
-    def open(self, dataset: str, *, promise: Kept, neighbors: str, create: bool = True) -> Account:
+    def _upgrade(self, found: str | None) -> None:
+        """Bring the tables to the newest revision and begin the chain, in one transaction."""
+        key, heads = installation_key(), list[Head]()
+
+        def chained(connection: sqlite3.Connection) -> None:
+            if found is not None:
+                registry.refuse_known(self.path)
+            heads.append(begin(connection, key))
+            witnesses(key).advance(heads[0], key)  # before the chain is durable: a ledger never lacks its witness
+
+        with self._file.connection() as connection:
+            connection.row_factory = sqlite3.Row
+            upgrade(connection, then=chained)
+        for head in heads:
+            registry.remember(self.path, head.ledger)
+
+    def open(
+        self,
+        dataset: str,
+        *,
+        promise: Kept,
+        neighbors: str,
+        source: str = "",
+        second: bool = False,
+        create: bool = True,
+    ) -> Account:
         """The account of this data set, created if missing; `LedgerMismatch` if it was opened with other terms.
 
-        With `create=False` a missing account is a `LedgerError`.
+        `source` says where the rows are. If they have a budget elsewhere, only `second` allows another one, and it is
+        recorded. With `create=False` a missing account is a `LedgerError`, and nothing is written.
 
-        All entries are added up here. Later charges trust the sum in the last entry, which may be wrong if entries were
-        inserted by hand, for example from another ledger.
+        The account must be the one that the witness of the ledger remembers.
         """
-        with self._file.transaction(write=True) as connection:
-            stored = self._find(connection, dataset) if create else self._account(connection, dataset)
+        if not create:
+            known = self.account(dataset)
+            check_terms(known, self._name, promise=promise, neighbors=neighbors)
+            return known
+        with writing(self._file) as page:
+            found = self._find(page.connection, dataset)
+            if found is not None:  # before its source is registered under a wrong promise
+                check_terms(found, self._name, promise=promise, neighbors=neighbors)
+            here = registry.Budgeted(page.head.ledger, self._name, dataset)
+            others = registry.claim(source, here, second=second) if source else []
+            stored = found
             if stored is None:
                 stored = Account(dataset, promise, neighbors, datetime.now(UTC))
                 row = {"dataset": dataset, "promise": write(promise), "neighbors": neighbors}
-                _insert(connection, "accounts", row | {"opened": stored.opened.isoformat()})
-        if (stored.promise, stored.neighbors) != (promise, neighbors):
-            raise LedgerMismatch(
-                wanted=f"the budget of {dataset} in {self._name}, {write(stored.promise)} for each {stored.neighbors}",
-                given=f"{write(promise)} for each {neighbors}",
-                do="Repeat the stored budget and neighbors: a data set has one budget.",
-            )
-        self.check(dataset)
+                page.insert("accounts", row | {"opened": stored.opened.isoformat()})
+            if others and not _is_second(page.connection, dataset):
+                several = [{"ledger": other.ledger, "dataset": other.dataset} for other in others]
+                page.act(SECOND, {"others": several}, dataset=dataset)
+            page.check_account(dataset)
         return stored
 
     def account(self, dataset: str) -> Account:
@@ -120,10 +157,14 @@ class SqlLedger:
             )
         return rebuilt
 
-    def charge(self, dataset: str, *, price: Promise, question: str) -> tuple[Entry, Filter]:
+    def charge(
+        self, dataset: str, *, price: Promise, question: str, plan: str = "", description: str = ""
+    ) -> tuple[Entry, Filter]:
         """Check the price and record it durably, as one step; returns the entry and the budget after it."""
-        with self._file.transaction(write=True) as connection:
-            entry, after = self._charge(connection, dataset, price=price, question=question)
+        with writing(self._file) as page:
+            entry, after = self._charge(
+                page, dataset, price=price, question=question, plan=plan, description=description
+            )
         # The charge is durable, and an answer is allowed, only here, after the commit.
         return entry, after
 
@@ -133,13 +174,13 @@ class SqlLedger:
         with self._file.transaction(write=False) as connection:
             if dataset is not None:
                 self._account(connection, dataset)  # a wrong name is an error, not an empty list
-            rows = connection.execute(f"SELECT * FROM entries {ours} ORDER BY number", {"dataset": dataset}).fetchall()
+            rows = connection.execute(f"{_ENTRIES} {ours} ORDER BY number", {"dataset": dataset}).fetchall()
         return [self._to_entry(row) for row in rows]
 
     def charged(self, number: int) -> tuple[Entry, Filter]:
         """The entry of this number and the budget right after it, as `charge` returned them, or `LedgerError`."""
         with self._file.transaction(write=False) as connection:
-            row = connection.execute("SELECT * FROM entries WHERE number = :number", {"number": number}).fetchone()
+            row = connection.execute(f"{_ENTRIES} WHERE number = :number", {"number": number}).fetchone()
             if row is None:
                 raise LedgerError(
                     given=f"{self._name} has no entry {number}.",
@@ -154,16 +195,16 @@ class SqlLedger:
                 return []
             ours = {"dataset": dataset, "price": write(Filter(account.promise).charge(price)), "question": question}
             same = "dataset = :dataset AND price = :price AND question = :question"
-            rows = connection.execute(f"SELECT * FROM entries WHERE {same} ORDER BY number DESC", ours).fetchall()
+            rows = connection.execute(f"{_ENTRIES} WHERE {same} ORDER BY number DESC", ours).fetchall()
         return [self._to_entry(row) for row in rows]
 
     def seal(self, entry: int, kind: Sealed, sha256: str) -> None:
         """Record durably the hash of something that was released for an entry; once, if it is recorded again."""
-        with self._file.transaction(write=True) as connection:
+        with writing(self._file) as page:
             row = {"entry": entry, "kind": kind.value, "sha256": sha256, "at": datetime.now(UTC).isoformat()}
             same = "SELECT 1 FROM seals WHERE entry = :entry AND kind = :kind AND sha256 = :sha256"
-            if connection.execute(same, row).fetchone() is None:
-                _insert(connection, "seals", row)
+            if page.connection.execute(same, row).fetchone() is None:
+                page.insert("seals", row)
 
     def seals(self, entry: int | None = None, *, sha256: str | None = None) -> list[Seal]:
         """The seals of one entry, or with one hash, or all, oldest first."""
@@ -175,28 +216,44 @@ class SqlLedger:
             Seal(row["entry"], Sealed(row["kind"]), row["sha256"], datetime.fromisoformat(row["at"])) for row in rows
         ]
 
+    def examine(self) -> Examined:
+        """Compare every row with its record, every record with the next one, and the end with the witness."""
+        remembered = witnesses(installation_key())
+        with self._file.transaction(write=False) as connection:
+            name = ledger_id(connection)
+        head = None if name is None else remembered.read(name)  # first: a ledger may be ahead of it, and not behind
+        others = registry.at(self.path) - {name or ""}
+        with self._file.transaction(write=False) as connection:
+            return examine(connection, head, key=remembered.public, replaced=bool(others), add_up=self.check)
+
     def _revision(self) -> str | None:
         with self._file.transaction(write=False) as connection:
             return revision(connection, name=self._name)
 
     def _charge(
         self,
-        connection: sqlite3.Connection,
+        page: Page,
         dataset: str,
         *,
         price: Promise,
         question: str,
+        plan: str = "",
+        description: str = "",
         beside: tuple[Link, ...] = (),
     ) -> tuple[Entry, Filter]:
         """Check the price and write it down; it counts when the transaction is committed."""
-        budget, signed = self._filter(connection, self._account(connection, dataset)), _signature()
+        connection = page.connection
+        account = self._account(connection, dataset)
+        page.check_account(dataset)
+        budget, signed = self._filter(connection, account), _signature()
         after, charged = budget.consent(price), cast("Kept", budget.charge(price))
         row = {"dataset": dataset, "price": write(charged), "question": question, **signed}
         sums = {"charges": after.charges, "paid": " ".join(map(str, after.paid))}
         links = json.dumps([astuple(link) for link in beside]) if beside else None
-        number = _insert(connection, "entries", row | sums | {"beside": links})
-        at = datetime.fromisoformat(signed["at"])
-        return Entry(number, dataset, charged, question, at, signed["by"], signed["version"], beside), after
+        rest = {"beside": links, "plan": plan or None, "description": description or None}
+        number = page.insert("entries", row | sums | rest)
+        stored = connection.execute(f"{_ENTRIES} WHERE number = ?", (number,)).fetchone()
+        return self._to_entry(stored), after
 
     def _find(self, connection: sqlite3.Connection, dataset: str) -> Account | None:
         row = connection.execute("SELECT * FROM accounts WHERE dataset = :dataset", {"dataset": dataset}).fetchone()
@@ -255,7 +312,10 @@ class SqlLedger:
     def _to_entry(self, row: sqlite3.Row) -> Entry:
         price, at = self._promise(row["price"]), datetime.fromisoformat(row["at"])
         beside = self._links(row["beside"])
-        return Entry(row["number"], row["dataset"], price, row["question"], at, row["by"], row["version"], beside)
+        hashes = (row["plan"] or "", row["description"] or "", row["hash"] or "", bool(row["second"]))
+        return Entry(
+            row["number"], row["dataset"], price, row["question"], at, row["by"], row["version"], beside, *hashes
+        )
 
     def _links(self, text: str | None) -> tuple[Link, ...]:
         try:
@@ -281,19 +341,26 @@ class SqlLedger:
         )
 
 
-def _insert(connection: sqlite3.Connection, table: str, row: Mapping[str, object]) -> int:
-    """Insert a row of named values; returns its number."""
-    columns, values = ", ".join(row), ", ".join(f":{name}" for name in row)
-    return cast("int", connection.execute(f"INSERT INTO {table} ({columns}) VALUES ({values})", row).lastrowid)
+def _is_second(connection: sqlite3.Connection, dataset: str) -> bool:
+    """Whether it is recorded that the rows have another budget elsewhere."""
+    found = "SELECT 1 FROM acts WHERE kind = ? AND dataset = ? LIMIT 1"
+    return connection.execute(found, (SECOND, dataset)).fetchone() is not None
+
+
+def check_terms(stored: Account, ledger: str, *, promise: Kept, neighbors: str) -> None:
+    """Refuse to use an account that was opened with another promise or for other neighbors."""
+    if (stored.promise, stored.neighbors) != (promise, neighbors):
+        opened = f"{write(stored.promise)} for each {stored.neighbors}"
+        raise LedgerMismatch(
+            wanted=f"the budget of {stored.dataset} in {ledger}, {opened}",
+            given=f"{write(promise)} for each {neighbors}",
+            do="Repeat the stored budget and neighbors: a data set has one budget.",
+        )
 
 
 def _signature() -> dict[str, str]:
-    """The time, the user and the Sitr version. The system names the user; an environment variable can be forged."""
-    try:
-        user = pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:  # a container may run as a number without a name
-        user = f"uid {os.getuid()}"
-    return {"at": datetime.now(UTC).isoformat(), "by": user, "version": sitr_version()}
+    """The time, the user and the Sitr version."""
+    return {"at": datetime.now(UTC).isoformat(), "by": user(), "version": sitr_version()}
 
 
 @cache

@@ -9,28 +9,22 @@ handle of it, so another handle would drop the locks that SQLite holds.
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sitr.dataclass import dataclass
 from sitr.errors import LedgerBusy, LedgerError
+from sitr.ledger.state import alone
 from sitr.namespace import Later
 
 if TYPE_CHECKING:
     from sqlalchemy import engine, exc
 else:  # only an address needs it, and hardly anyone writes one
     engine, exc = Later("sqlalchemy.engine"), Later("sqlalchemy.exc")
-
-# After a fork in the middle of a transaction, SQLite is wrong about its own locks: the child would find the ledger
-# locked for ever, or not locked at all. So a process runs one transaction at a time, and none while it forks.
-_alone = threading.RLock()
-os.register_at_fork(before=_alone.acquire, after_in_parent=_alone.release, after_in_child=_alone.release)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +72,13 @@ class SqliteFile:
     def _turn(self) -> Iterator[float]:
         """This thread's turn at SQLite, with explained errors; yields the time at which patience ends."""
         deadline = time.monotonic() + self.patience
-        if not _alone.acquire(timeout=self.patience):
+        if not alone.acquire(timeout=self.patience):
             raise _busy(self.path)
         try:
             with _explained(self.path):
                 yield deadline
         finally:
-            _alone.release()
+            alone.release()
 
 
 def sqlite_file(where: str | Path, *, patience: float) -> SqliteFile:

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from flint import arb
 
+from sitr.dataclass import dataclass
 from sitr.loss.discrete_mu import discrete_mu
 from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
 from sitr.loss.forms.gaussian import GaussianLaw, hockey_stick, normal

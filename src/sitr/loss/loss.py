@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING
 
+from sitr.dataclass import dataclass
 from sitr.errors import InvalidPromise, WiderThanAsked
 from sitr.loss.attack import true_positive_rate
 from sitr.loss.direction import answer_one_direction, exceeding_at, greatest_loss, mass_at_infinity, profile_at

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from sitr.dataclass import dataclass
 from sitr.loss.forms.sampled import is_sampled_gaussian, sampled_gaussians
 from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Law, Vector, distinct
 from sitr.namespace import Later

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from sitr.dataclass import dataclass
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.law import ROUNDING, Law, Laws
 from sitr.namespace import Later

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from sitr.mechanisms.dilation import laplace_delta as laplace_delta
     from sitr.mechanisms.dilation import laplace_dilation as laplace_dilation
     from sitr.mechanisms.dilation import student_epsilon as student_epsilon
+    from sitr.mechanisms.distributed import DistributedNoise as DistributedNoise
+    from sitr.mechanisms.distributed import Shares as Shares
     from sitr.mechanisms.exponential import Exponential as Exponential
     from sitr.mechanisms.gaussian import Gaussian as Gaussian
     from sitr.mechanisms.gaussian import classical_sigma as classical_sigma
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from sitr.mechanisms.granularity import rounded_sensitivity as rounded_sensitivity
     from sitr.mechanisms.grouped_quantile import GroupedQuantile as GroupedQuantile
     from sitr.mechanisms.laplace import Laplace as Laplace
+    from sitr.mechanisms.markov_quilt import MarkovQuilt as MarkovQuilt
     from sitr.mechanisms.mechanism import Mechanism as Mechanism
     from sitr.mechanisms.noisy_max import NoisyMax as NoisyMax
     from sitr.mechanisms.partition import PartitionSelection as PartitionSelection
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from sitr.mechanisms.rounded_gaussian import RoundedGaussian as RoundedGaussian
     from sitr.mechanisms.sample_and_aggregate import SampleAndAggregate as SampleAndAggregate
     from sitr.mechanisms.sampled_noise import SampledNoise as SampledNoise
+    from sitr.mechanisms.secret_shares import SecretSharing as SecretSharing
     from sitr.mechanisms.shared import SharedNoise as SharedNoise
     from sitr.mechanisms.shuffled import Shuffled as Shuffled
     from sitr.mechanisms.smooth import NoiseKind as NoiseKind
@@ -43,16 +47,19 @@ if TYPE_CHECKING:
     from sitr.mechanisms.subsampled import Subsampled as Subsampled
     from sitr.mechanisms.threshold import Threshold as Threshold
     from sitr.mechanisms.tree import Tree as Tree
+    from sitr.mechanisms.wasserstein import Wasserstein as Wasserstein
 
 __getattr__, __dir__, __all__ = lazily(
     __name__,
     {
         "Composed": "composed",
+        "DistributedNoise": "distributed",
         "Exponential": "exponential",
         "Gaussian": "gaussian",
         "GaussianThreshold": "gaussian_threshold",
         "GroupedQuantile": "grouped_quantile",
         "Laplace": "laplace",
+        "MarkovQuilt": "markov_quilt",
         "Mechanism": "mechanism",
         "NoiseKind": "smooth",
         "NoisyMax": "noisy_max",
@@ -67,7 +74,9 @@ __getattr__, __dir__, __all__ = lazily(
         "RoundedGaussian": "rounded_gaussian",
         "SampleAndAggregate": "sample_and_aggregate",
         "SampledNoise": "sampled_noise",
+        "SecretSharing": "secret_shares",
         "SharedNoise": "shared",
+        "Shares": "distributed",
         "Shuffled": "shuffled",
         "SmoothNoise": "smooth",
         "SparseHistogram": "sparse_histogram",
@@ -77,6 +86,7 @@ __getattr__, __dir__, __all__ = lazily(
         "Threshold": "threshold",
         "Tree": "tree",
         "UnaryResponse": "response",
+        "Wasserstein": "wasserstein",
         "classical_sigma": "gaussian",
         "laplace_delta": "dilation",
         "laplace_dilation": "dilation",

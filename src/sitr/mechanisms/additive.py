@@ -14,10 +14,10 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.loss import Loss
 from sitr.mechanisms.granularity import Exact, add_noise, checked_fields
+from sitr.mechanisms.transform import Transform
 from sitr.namespace import Later
 from sitr.noise.coins import Coins
 from sitr.noise.draws import Draws, Size
-from sitr.noise.transform import Transform
 from sitr.numbers import Number, exact
 
 if TYPE_CHECKING:

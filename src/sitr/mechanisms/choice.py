@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral, Rational
 from typing import TYPE_CHECKING, ClassVar
 
+from sitr.dataclass import dataclass
 from sitr.errors import InvalidParameter
 from sitr.flavors.pure import PureDP
 from sitr.loss.loss import Loss

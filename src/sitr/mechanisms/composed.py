@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import groupby
 from typing import Any, cast
 
+from sitr.dataclass import dataclass
 from sitr.errors import IncompatiblePromises, InvalidParameter, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Additive, Kept, express
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise, count
+from sitr.flavors.pufferfish import Pufferfish, not_composable
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
@@ -52,7 +54,7 @@ class Composed:
         """The neighbours that all parts protect; None if they do not say."""
         return common_relation(*self.parts)
 
-    def promise(self, *, delta: Number | None = None) -> Kept | GaussianDP:
+    def promise(self, *, delta: Number | None = None) -> Kept | GaussianDP | Pufferfish:
         """The sum in the strongest flavor that all parts imply; around it their γ, if some are random.
 
         Zero-concentrated noise and keys that are shown with a δ of their own have (ρ, δ) in common. Give the δ of the
@@ -198,7 +200,7 @@ def concentrated(mechanism: Mechanism) -> ZeroConcentratedDP:
     return known() if known is not None else express(mechanism.promise(), ZeroConcentratedDP)
 
 
-def _whole(mechanism: Composed | Repeated, delta: Number | None) -> Kept | GaussianDP:
+def _whole(mechanism: Composed | Repeated, delta: Number | None) -> Kept | GaussianDP | Pufferfish:
     parts = _parts(mechanism)
     bare = [(promise.inner if isinstance(promise, RandomDP) else promise, times) for promise, times in parts]
     inner = _sum(bare, delta)
@@ -228,13 +230,19 @@ def _parts(mechanism: Mechanism) -> Counted:
     return [(mechanism.promise(), 1)]
 
 
-def _sum(promises: Counted, delta: Number | None) -> Additive | GaussianDP:
+def _sum(promises: Counted, delta: Number | None) -> Additive | GaussianDP | Pufferfish:
     """The sum in their common flavor, or else in the strongest flavor that all imply; or at a δ."""
     flavors = {type(promise) for promise, _ in promises}
+    if Pufferfish in flavors and len(flavors) > 1:
+        raise not_composable(sum(times for _, times in promises))
     if len(flavors) == 1 and not flavors & set(ADDITIVE):
         total = flavors.pop().compose([promise * times for promise, times in promises])
         # The type says which flavors Sitr's own mechanisms promise.
-        return cast("GaussianDP", total) if delta is None else express(total, ApproximateDP, delta=float(delta))
+        return (
+            cast("GaussianDP | Pufferfish", total)
+            if delta is None
+            else express(total, ApproximateDP, delta=float(delta))
+        )
     if delta is not None:
         known = [(express(promise, _flavor(promise)), times) for promise, times in promises]
         return together(known, delta=delta)
@@ -277,7 +285,7 @@ class Repeated:
         """The neighbours that the mechanism protects; None if it does not say."""
         return common_relation(self.mechanism)
 
-    def promise(self, *, delta: Number | None = None) -> Kept | GaussianDP:
+    def promise(self, *, delta: Number | None = None) -> Kept | GaussianDP | Pufferfish:
         """`times` times the promise of one; with a δ, the least (ε, δ) known of all, as for `Composed`."""
         return _whole(self, delta)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from sitr.dataclass import dataclass
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.forms.bounded_range import BoundedRangeLaw
 from sitr.loss.loss import Loss

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar, Self
 
 from flint import arb
 
+from sitr.dataclass import dataclass
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
@@ -19,11 +20,11 @@ from sitr.loss.loss import Loss
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.granularity import movement
 from sitr.mechanisms.mechanism import whole_shift
+from sitr.mechanisms.transform import GaussianTransform
 from sitr.noise.bell import bell_sums
 from sitr.noise.coins import Coins
 from sitr.noise.draws import Draws, Size
 from sitr.noise.gaussian import discrete_gaussian, discrete_gaussian_width
-from sitr.noise.transform import GaussianTransform
 from sitr.numbers import (
     Number,
     ball,

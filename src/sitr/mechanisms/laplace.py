@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
+from sitr.dataclass import dataclass
 from sitr.flavors.pure import PureDP
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.additive import Noise, Reals
 from sitr.mechanisms.mechanism import bounding
+from sitr.mechanisms.transform import LaplaceTransform
 from sitr.namespace import Later
 from sitr.noise.coins import Coins
 from sitr.noise.draws import Draws, Size
 from sitr.noise.laplace import discrete_laplace, discrete_laplace_width
-from sitr.noise.transform import LaplaceTransform
 from sitr.numbers import Number, exact, float_below, positive, upward
 
 if TYPE_CHECKING:

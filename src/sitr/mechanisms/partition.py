@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from numbers import Integral
 
 from flint import arb
 
+from sitr.dataclass import dataclass
 from sitr.errors import InvalidParameter
 from sitr.flavors.approximate import LARGEST_LOSS, ApproximateDP
 from sitr.loss.forms.finite import response

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from flint import arb
 
+from sitr.dataclass import dataclass
 from sitr.mechanisms.choice import Choice, Scores, rational_scores
 from sitr.mechanisms.exponential import Exponential
 from sitr.namespace import Later

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -13,6 +12,7 @@ from typing import NamedTuple
 
 from flint import arb
 
+from sitr.dataclass import dataclass
 from sitr.errors import InvalidParameter
 from sitr.flavors.pure import PureDP
 from sitr.loss.forms.bounded_range import BoundedRangeLaw

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar, Self
 
+from sitr.dataclass import dataclass
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.loss.loss import Loss
 from sitr.loss.real import gaussian
 from sitr.mechanisms.additive import Noise
+from sitr.mechanisms.transform import RoundedTransform
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import Draws, Size
 from sitr.noise.rounded import rounded_gaussian, rounded_gaussian_width, rounded_law
-from sitr.noise.transform import RoundedTransform
 from sitr.numbers import Number, exact, positive, upward
 
 

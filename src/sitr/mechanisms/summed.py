@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from sitr.dataclass import dataclass
 from sitr.mechanisms.additive import Noise
+from sitr.mechanisms.transform import UNIT, Complex, Reals, Transform
 from sitr.namespace import Later
-from sitr.noise.transform import UNIT, Complex, Reals, Transform
 from sitr.numbers import Number, exact, inside, upward
 
 if TYPE_CHECKING:

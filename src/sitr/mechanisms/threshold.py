@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 from flint import arb
 
+from sitr.dataclass import dataclass
 from sitr.errors import InvalidParameter
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
+from sitr.dataclass import dataclass
 from sitr.numbers import square_root_upward
 
 

@@ -1,7 +1,7 @@
 """The coins: exact discrete noise, and the only door to entropy."""
 
 from sitr.noise.bernoulli import bernoulli, bernoulli_exponential
-from sitr.noise.coins import Coins, TestCoins, system_coins
+from sitr.noise.coins import Coins, HardwareCoins, Provenance, TestCoins, system_coins
 from sitr.noise.gaussian import discrete_gaussian, discrete_gaussian_width
 from sitr.noise.geometric import geometric
 from sitr.noise.laplace import discrete_laplace, discrete_laplace_tail, discrete_laplace_width
@@ -18,6 +18,8 @@ from sitr.noise.uniform import permutation, uniform
 
 __all__ = [
     "Coins",
+    "HardwareCoins",
+    "Provenance",
     "TestCoins",
     "bernoulli",
     "bernoulli_exponential",

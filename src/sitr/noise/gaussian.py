@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, overload
 
 from flint import arb
 
+from sitr.dataclass import dataclass
 from sitr.namespace import Later
 from sitr.noise.bell import bell_sums, direct_sums
 from sitr.noise.coins import Coins, system_coins

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, overload
 
 from flint import arb, fmpq
 
+from sitr.dataclass import dataclass
 from sitr.namespace import Later
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import NEVER, Draws, Size, collect_integers

@@ -14,13 +14,13 @@ outcomes that share less than 2^{−64} are separated by the digits that follow.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, count
 from typing import TYPE_CHECKING
 
 from flint import arb
 
+from sitr.dataclass import dataclass
 from sitr.namespace import Later
 from sitr.noise.coins import Coins
 from sitr.noise.sums import floor

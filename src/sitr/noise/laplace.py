@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import overload
 
 from flint import arb
 
+from sitr.dataclass import dataclass
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import NEVER, Draws, Size, collect_integers
 from sitr.noise.geometric import TABLES, GeometricLaw, digit_laws, low_digits, rational

@@ -15,13 +15,13 @@ Many draws of the Gaussian law come from tables, like those of `discrete_gaussia
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import overload
 
 from flint import arb
 
+from sitr.dataclass import dataclass
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import NEVER, Draws, Size, collect_integers
 from sitr.noise.gaussian import MOST, LargeGaussian, SmallGaussian, least_width

@@ -8,10 +8,10 @@ text and JSON are views of the plan.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
+from sitr.dataclass import dataclass
 from sitr.errors import IncompatiblePromises, InvalidPromise, unknown_name
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP

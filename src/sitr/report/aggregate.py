@@ -27,7 +27,7 @@ from sitr.questions.aggregate.expressions.typed import TEMPORAL, calendar
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.function import End, Estimate
 from sitr.questions.aggregate.in_total import is_total
-from sitr.questions.aggregate.left_out import beyond_groups, left_out
+from sitr.questions.aggregate.left_out import beyond_groups, left_out, rows_left_out
 from sitr.questions.aggregate.other import Rest
 from sitr.questions.aggregate.plan import AggregatePlan, NoisyTerm, Shown
 from sitr.questions.aggregate.release import Release
@@ -50,7 +50,7 @@ from sitr.report.figures import (
 from sitr.report.forms import forms
 from sitr.report.headline import Headline, headline
 from sitr.report.level import Level
-from sitr.report.paper import Card, Column, Facts, Paper, Role, Section, Table, answered, previewed
+from sitr.report.paper import Card, Facts, Paper, PaperColumn, PaperTable, Role, Section, answered, previewed
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.measured import ends
 from sitr.report.words.words import Words, in_words
@@ -104,7 +104,8 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None, fo
                       NULL), `low`, `high` (null is no limit); dates are text
     bias              whether it is `possible`, the `share` of the price that measures it, and what was `left_out`: for
                       each reason the share of people in each row, in `groups` ("each", or "all" together), and whether
-                      it `tells` anything: its interval is not wider than half of all people; and `beyond_groups`
+                      it `tells` anything: its interval is not wider than half of all people; `beyond_groups`; and
+                      null or the number of `rows` that were left out, `counting_up_to` this many of each unit
     words             the sentences of the page
     ================  ==================================================================================================
 
@@ -174,7 +175,7 @@ def preview(
         ("caps", say.contribution(plan.query)),
         ("outright", say.exposure(plan)),
         ("error", _error_sentence(plan, words, cells=plan.query.cells, before=True)),
-        ("bias", say.bias(plan.query, total=_in_total(plan))),
+        ("bias", _bias_before(plan, words)),
         *(("clamping", say.clamping(each)) for each in clampings(plan)),
         *_split(plan, words),
     )
@@ -207,23 +208,23 @@ def _clamping(each: Clamping) -> dict[str, Any]:
     return {"column": each.column} | {name: {"sql": way.sql, "error": way.error} for name, way in ways.items()}
 
 
-def _answers(release: Release, words: Words) -> Table:
+def _answers(release: Release, words: Words) -> PaperTable:
     plan = release.plan
     heading, names = words.label("95% interval"), [column.name for column in plan.columns]
     say, query = words.aggregate, plan.query
     pairs = (
         (
-            Column(_heading(name, plan, words), Role.NUMBER),
-            Column(heading, Role.INTERVAL, of=words.interval_of(name), terminal=False),
+            PaperColumn(_heading(name, plan, words), Role.NUMBER),
+            PaperColumn(heading, Role.INTERVAL, of=words.interval_of(name), terminal=False),
         )
         for name in names
     )
-    keys = (Column(key.name, Role.KEY) for key in query.keys)
+    keys = (PaperColumn(key.name, Role.KEY) for key in query.keys)
     left = (
-        Column(say.left_out(each.why, each.of, query, total=each.total), Role.NUMBER)
+        PaperColumn(say.left_out(each.why, each.of, query, total=each.total), Role.NUMBER)
         for each in left_out(release, rows=())
     )
-    return Table(
+    return PaperTable(
         (*keys, *(column for pair in pairs for column in pair), *left),
         lambda: written(release, words),
         len(release.rows),
@@ -297,6 +298,9 @@ def _notes(release: Release, words: Words) -> tuple[str, ...]:
     people = beyond_groups(release)
     if people is not None and _certain(people):
         notes.append(words.aggregate.beyond(people, release.plan.query))
+    rows = rows_left_out(release)
+    if rows is not None:
+        notes.append(words.aggregate.rows_lost(rows, _second_cap(release.plan), release.plan.query))
     return (*notes, *_cut(release, words))
 
 
@@ -327,6 +331,21 @@ def _bias(plan: AggregatePlan, people: Amount | None, words: Words) -> str:
     return words.aggregate.bias(plan.query, total=_in_total(plan)) + more
 
 
+def _bias_before(plan: AggregatePlan, words: Words) -> str:
+    """What will be known about the bias, in a sentence or two."""
+    said = words.aggregate.bias(plan.query, total=_in_total(plan))
+    if plan.lost is None or not isinstance(plan.lost.mechanism, Noise):
+        return said
+    error = at_most(exact(plan.lost.mechanism.error(confidence=CONFIDENCE)))
+    return f"{said} {words.aggregate.rows_lost_error(error)}"
+
+
+def _second_cap(plan: AggregatePlan) -> int:
+    """Up to how many rows of each unit those that are left out are counted."""
+    watch = plan.query.watch
+    return 0 if watch is None or watch.rows is None else watch.rows.rows
+
+
 def _heading(name: str, plan: AggregatePlan, words: Words) -> str:
     """The name of a column. If its bias is not measured, this is said wherever its errors are shown."""
     return words.aggregate.unmeasured(name) if plan.query.unmeasured else name
@@ -337,7 +356,7 @@ def _in_total(plan: AggregatePlan) -> bool:
 
 
 def _bias_content(release: Release, people: Amount | None) -> dict[str, Any]:
-    watch = release.plan.query.watch
+    watch, rows = release.plan.query.watch, rows_left_out(release)
     return {
         "possible": release.plan.query.leaves_out,
         "share": None if watch is None else float(watch.share),
@@ -351,6 +370,7 @@ def _bias_content(release: Release, people: Amount | None) -> dict[str, Any]:
             for each in left_out(release)
         ],
         "beyond_groups": people and _interval(people),
+        "rows": rows and _interval(rows) | {"counting_up_to": _second_cap(release.plan)},
     }
 
 
@@ -388,25 +408,25 @@ def _split_content(plan: AggregatePlan) -> dict[str, Any] | None:
     return None
 
 
-def _columns(plan: AggregatePlan, words: Words) -> Table:
+def _columns(plan: AggregatePlan, words: Words) -> PaperTable:
     headings = (
-        Column(words.label("column"), Role.KEY),
-        Column(words.label("what")),
-        Column(words.label("noise")),
-        Column(words.aggregate.moved(plan.query), Role.NUMBER),
-        Column(words.label("95% error"), Role.NUMBER),
+        PaperColumn(words.label("column"), Role.KEY),
+        PaperColumn(words.label("what")),
+        PaperColumn(words.label("noise")),
+        PaperColumn(words.aggregate.moved(plan.query), Role.NUMBER),
+        PaperColumn(words.label("95% error"), Role.NUMBER),
     )
     rows = [
         (
             _heading(column.name, plan, words),
             column.sql,
-            "; ".join(_law(each, words) for each in column.measured),
-            words.numerals("; ".join(_moved(each, words) for each in column.measured)),
+            words.several(_law(each, words) for each in column.measured),
+            words.numerals(words.several(_moved(each, words) for each in column.measured)),
             _error(column, plan, words),
         )
         for column in plan.columns
     ]
-    return Table(headings, lambda: rows, len(rows))
+    return PaperTable(headings, lambda: rows, len(rows))
 
 
 def _sections(plan: AggregatePlan, headline: Headline, words: Words, *, cells: int) -> tuple[Section, ...]:
@@ -416,6 +436,8 @@ def _sections(plan: AggregatePlan, headline: Headline, words: Words, *, cells: i
     sizes = [(each.measurement.name, _size(each)) for each in plan.first]
     if plan.beyond is not None:
         sizes.append((say.beyond_groups(query), _exact_size(plan.beyond)))
+    if plan.lost is not None:
+        sizes.append((say.lost_rows(_second_cap(plan), query), _exact_size(plan.lost)))
     return (
         Section(
             "How the promise could fail",

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from sitr.accounting.filter import Filter
 from sitr.ledger.receipt import Receipt
-from sitr.questions.auto.caps import Caps
+from sitr.questions.auto.caps import CapPair
 from sitr.questions.auto.plan import SHARE, AutoPlan
 from sitr.questions.auto.question import AutoRelease, ChosenRelease
 from sitr.report import aggregate
@@ -83,7 +83,7 @@ def _told(content: dict[str, Any], plan: AutoPlan) -> dict[str, Any]:
 
 
 def _caps(plan: AutoPlan, words: Words) -> set[str]:
-    other = Caps(plan.query.max_groups + 1, plan.query.max_rows_per_group + 1).on(plan.query)
+    other = CapPair(plan.query.max_groups + 1, plan.query.max_rows_per_group + 1).on(plan.query)
     return set(words.aggregate.public(plan.query)) - set(words.aggregate.public(other))
 
 

@@ -13,7 +13,7 @@ from sitr.accounting.compare import Comparison, TheoremResult, infinite_mass
 from sitr.accounting.schedule import Schedule
 from sitr.accounting.theorems.theorem import Total
 from sitr.report.figures import at_most
-from sitr.report.paper import Column, Facts, Table
+from sitr.report.paper import Facts, PaperColumn, PaperTable
 from sitr.report.text import terminal
 from sitr.report.words.words import Words, in_words
 
@@ -36,7 +36,7 @@ def render(comparison: Comparison, *, recorded: bool = False, words: Words | Non
         f"ε ({words.label('at')} {words.formula(f'δ = {at_most(comparison.delta)}')})",
         words.label("valid when parameters are chosen adaptively?"),
     )
-    table = Table(tuple(map(Column, headings)), lambda: proved, len(proved))
+    table = PaperTable(tuple(map(PaperColumn, headings)), lambda: proved, len(proved))
     reasons = (("cannot say", f"{' · '.join(names)} — {say.reason(reason)}") for reason, names in silent.items())
     below = terminal.facts((*reasons, *facts(comparison, recorded=recorded, words=words)), words=words)
     return Group(terminal.grid(table), Text(), below) if proved else below

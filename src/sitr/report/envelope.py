@@ -10,7 +10,9 @@ delta          `infinite_mass`: somebody exposed outright; `finite_tail`: losses
 budget         `promise`, `charge`, and `before` and `after` with `spent` and `remaining`; `after` is null in a preview
                that the budget cannot pay
 receipt        `dataset`, `neighbors`, `entry`, `at` (ISO 8601), `by`, `version`, `private`, `kept`, `sha256` of the
-               release, and `again`: true for a kept answer, for which nothing was spent; null in a preview
+               release, and `again`: true for a kept answer, for which nothing was spent; null in a preview. `coins`
+               says where the noise came from ("keyed generator", "hardware" or "test coins"), and `guarantee` is the
+               promise as these coins keep it: computational for a keyed generator, null for test coins
 =============  =========================================================================================================
 
 The JSON of previews and answers also has the `plan`: see `sitr.report.evidence.evidence`.
@@ -22,15 +24,17 @@ Every promise is an object with its `notation`, its `flavor` and its parameters.
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any, cast
 
 from sitr.accounting.filter import Filter
 from sitr.errors import BudgetExceeded
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Kept
+from sitr.flavors.computational import ComputationalDP
 from sitr.flavors.notation import NAMES, write
 from sitr.flavors.promise import Promise
+from sitr.flavors.pufferfish import Pufferfish
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.receipt import Receipt
@@ -65,8 +69,12 @@ def of_answer(kind: str, plan: Plan, headline: Headline, receipt: Receipt) -> di
             "by": entry.by,
             "version": entry.version,
             "private": receipt.private,
+            "coins": receipt.provenance.value,
+            "guarantee": None if (kept := receipt.guarantee(headline.promise)) is None else promise_dict(kept),
             "kept": None if receipt.kept is None else str(receipt.kept),
             "sha256": receipt.sha256 or None,
+            "hash": entry.hash or None,
+            "second_budget": entry.second,
             "again": receipt.again,
         },
     }
@@ -101,6 +109,10 @@ def promise_dict(promise: Promise) -> dict[str, Any]:
     if isinstance(promise, RandomDP):
         inner, parts = promise_dict(cast("Kept", promise.inner)), dict(promise.parts)
         parameters |= {"inner": inner, "basis": promise.basis.value, "parts": parts, "words": ENGLISH.newcomer(promise)}
+    if isinstance(promise, Pufferfish):
+        parameters |= {"framework": asdict(promise.framework)}
+    if isinstance(promise, ComputationalDP):
+        parameters["inner"] = promise_dict(promise.inner)
     return {"notation": write(promise), "flavor": flavor, **parameters}
 
 

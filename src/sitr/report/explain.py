@@ -11,6 +11,7 @@ from rich.text import Text
 
 from sitr.errors import IncompatiblePromises
 from sitr.flavors import FLAVORS
+from sitr.flavors.computational import ComputationalDP
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
 from sitr.language import Language
@@ -48,6 +49,8 @@ def render(explanation: Explanation) -> RenderableType:
 def _explained(promise: Promise, voice: Voice, whom: Whom) -> Explanation:
     if isinstance(promise, RandomDP):
         return voice.random(promise, inner=_explained(promise.inner, voice, Whom.NEWCOMER))
+    if isinstance(promise, ComputationalDP):
+        return voice.computational(promise, inner=_explained(promise.inner, voice, whom))
     explained = getattr(voice, FLAVORS.get(type(promise).__name__, ""), None)
     if explained is None:
         raise IncompatiblePromises(

@@ -24,12 +24,13 @@ from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.plan import BEYOND, KEYS, AggregatePlan
 from sitr.questions.aggregate.quantity import Quantity
+from sitr.questions.aggregate.second_cap import LOST
 from sitr.questions.aggregate.sources import from_text
 from sitr.questions.aggregate.stability import stability
 from sitr.questions.aggregate.term import Term
 from sitr.questions.aggregate.view import Base, Joined, Matching, OfPeople, Paired, PerPerson, TableRows
 from sitr.report.envelope import promise_dict
-from sitr.report.figures import CONFIDENCE, at_most, percent, visible
+from sitr.report.figures import CONFIDENCE, at_most, percent
 from sitr.report.words.measured import ends
 from sitr.report.words.words import Words, in_words
 
@@ -110,7 +111,9 @@ class Explained:
     def _measured(self, words: Words) -> Iterator[Branch]:
         say = words.explained
         for line in self._lines():
-            name = {KEYS: say.keys(), BEYOND: say.beyond()}.get(line.name) or visible(line.name)
+            watch = self.query.watch
+            lost = "" if watch is None or watch.rows is None else say.rows_lost(watch.rows.rows)
+            name = {KEYS: say.keys(), BEYOND: say.beyond(), LOST: lost}.get(line.name) or say.measurement(line.name)
             yield Branch(name, tuple(map(Branch, line.facts(self.query, words))))
 
 
@@ -134,7 +137,7 @@ class _Line:
 
     def facts(self, query: BoundedQuery, words: Words) -> Iterator[str]:
         say, found = words.explained, self.measurement
-        if not self.shown and self.name != BEYOND:
+        if not self.shown and self.name not in (BEYOND, LOST):
             yield say.about_bias()
         if found is not None and isinstance(found.mechanism, GroupedQuantile):
             yield words.ranks.sensitivity(found.mechanism, query)

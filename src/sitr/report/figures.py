@@ -9,10 +9,10 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
 
+from sitr.dataclass import dataclass
 from sitr.dataset.schema import Kind
 from sitr.errors import ISOLATES
 from sitr.numbers import Number, exact

@@ -15,10 +15,10 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from sitr.dataclass import dataclass
 from sitr.errors import IncompatiblePromises, WiderThanAsked
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import express

@@ -18,7 +18,7 @@ from sitr.report.chart.histogram import chart, figures
 from sitr.report.figures import CONFIDENCE, AllDigits, Figures, Rounded
 from sitr.report.headline import headline
 from sitr.report.level import Level
-from sitr.report.paper import Column, Facts, Paper, Role, Section, Table, answered, previewed
+from sitr.report.paper import Facts, Paper, PaperColumn, PaperTable, Role, Section, answered, previewed
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.words import Words, in_words
 
@@ -124,14 +124,14 @@ def _measured(plan: HistogramPlan, words: Words) -> Facts:
     )
 
 
-def _table(histogram: Histogram, words: Words) -> Table:
+def _table(histogram: Histogram, words: Words) -> PaperTable:
     columns = (
-        *(Column(axis.column.name, Role.KEY) for axis in histogram.grid.axes),
-        Column(_count(histogram.plan, words), Role.NUMBER),
-        Column(words.label("95% interval"), Role.INTERVAL),
-        Column("", Role.BAR),
+        *(PaperColumn(axis.column.name, Role.KEY) for axis in histogram.grid.axes),
+        PaperColumn(_count(histogram.plan, words), Role.NUMBER),
+        PaperColumn(words.label("95% interval"), Role.INTERVAL),
+        PaperColumn("", Role.BAR),
     )
-    return Table(
+    return PaperTable(
         columns,
         lambda: _rows(histogram, words),
         len(histogram.counts),

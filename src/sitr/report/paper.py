@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from sitr.accounting.filter import Filter
+from sitr.dataclass import dataclass
 from sitr.flavors.arrows import Kept
 from sitr.flavors.random import RandomDP
 from sitr.ledger.receipt import Receipt
@@ -40,7 +41,7 @@ class Role(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class PaperColumn:
     """A column of a table."""
 
     heading: str
@@ -52,10 +53,10 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PaperTable:
     """A table, whose rows are made when they are shown."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[PaperColumn, ...]
     rows: Callable[[], Iterable[tuple[str, ...]]]
     size: int
     """The number of rows."""
@@ -83,7 +84,7 @@ class Section:
     code: str = ""
     value: str = ""
     sentences: tuple[str, ...] = ()
-    table: Table | None = None
+    table: PaperTable | None = None
     picture: str = ""
     cards: tuple[Card, ...] = ()
     facts: Facts = ()
@@ -109,8 +110,8 @@ class Paper:
     private: bool = True
     value: str = ""
     """The answer in one line: a value, or a sentence if the table would be empty."""
-    table: Table | None = None
-    prices: Callable[[], Table | None] = field(default=lambda: None, repr=False)
+    table: PaperTable | None = None
+    prices: Callable[[], PaperTable | None] = field(default=lambda: None, repr=False)
     """The errors at other prices, below the table of a preview; None if there are no others."""
     parts: tuple[tuple[str, Paper], ...] = ()
     """The papers of several answers by name, each with a question and a table of its own."""
@@ -189,7 +190,7 @@ def previewed(
     own: Facts,
     content: Callable[[], dict[str, Any]],
     price: str = "",
-    table: Table | None = None,
+    table: PaperTable | None = None,
 ) -> Paper:
     """The paper of a preview: the same without an answer; `standing` is the budget now."""
     after = envelope.after_paying(plan, standing)

@@ -13,7 +13,7 @@ from sitr.plans.plan import Plan
 from sitr.plans.prices import all_left
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import visible
-from sitr.report.paper import Column, Facts, Paper, Role, Table
+from sitr.report.paper import Facts, Paper, PaperColumn, PaperTable, Role
 from sitr.report.words.words import Words
 
 Errors = Callable[[Any, Words], Facts]
@@ -69,9 +69,12 @@ def priced(
         ]
         return paper.to_dict() | {"prices": found}
 
-    def table() -> Table | None:
+    def table() -> PaperTable | None:
         names = [name for name, _ in errors(plan, words)]
-        columns = (Column(words.label("price"), Role.KEY), *(Column(visible(name), Role.NUMBER) for name in names))
-        return Table(columns, rows, len(once())) if len(once()) > 1 else None
+        columns = (
+            PaperColumn(words.label("price"), Role.KEY),
+            *(PaperColumn(visible(name), Role.NUMBER) for name in names),
+        )
+        return PaperTable(columns, rows, len(once())) if len(once()) > 1 else None
 
     return replace(paper, prices=table, to_dict=content)

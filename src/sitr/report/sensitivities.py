@@ -14,7 +14,7 @@ from sitr.flavors.random import RandomDP
 from sitr.numbers import upward
 from sitr.questions.statistic.ways import Impossible, Outcome
 from sitr.report.figures import error
-from sitr.report.paper import Column, Facts, Role, Table
+from sitr.report.paper import Facts, PaperColumn, PaperTable, Role
 from sitr.report.text import terminal
 from sitr.report.words.words import Words, in_words
 
@@ -39,11 +39,11 @@ def render(outcomes: Outcomes, *, words: Words | None = None) -> RenderableType:
         ("public", say.public()),
     )
     columns = (
-        Column(words.label("way")),
-        Column(words.label("95% error"), Role.NUMBER),
-        Column(words.label("promise")),
+        PaperColumn(words.label("way")),
+        PaperColumn(words.label("95% error"), Role.NUMBER),
+        PaperColumn(words.label("promise")),
     )
-    table = terminal.grid(Table(columns, lambda: rows, len(rows)))
+    table = terminal.grid(PaperTable(columns, lambda: rows, len(rows)))
     return Group(table, Text(), terminal.facts(below, words=words))
 
 

@@ -81,7 +81,7 @@ def _value(release: StatisticRelease, words: Words) -> str:
     except Exception:  # noqa: BLE001 - it depends on the data, or a user's own mechanism does not know it
         return Rounded(say.value(release.value), exact=exact)
     pairs = zip(release.values, errors.values(), strict=True)
-    return Rounded("; ".join(_within(value, exact_number(error), words) for value, error in pairs), exact=exact)
+    return Rounded(words.several(_within(value, exact_number(error), words) for value, error in pairs), exact=exact)
 
 
 def _within(value: Any, width: Fraction, words: Words) -> str:

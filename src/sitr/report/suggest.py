@@ -19,7 +19,7 @@ from sitr.report.envelope import promise_dict
 from sitr.report.figures import about, percent
 from sitr.report.headline import headline
 from sitr.report.level import Level
-from sitr.report.paper import Column, Facts, Paper, Role, Section, Table, answered, previewed
+from sitr.report.paper import Facts, Paper, PaperColumn, PaperTable, Role, Section, answered, previewed
 from sitr.report.spreads import cell_of, name_of
 from sitr.report.words.words import Words, in_words
 
@@ -70,9 +70,9 @@ def preview(plan: SuggestionPlan, standing: Filter, *, words: Words | None = Non
     """The paper of a preview: the histograms that are measured, and their errors."""
     words = in_words(words)
     headings = (
-        Column(words.label("column"), Role.KEY),
-        Column(words.label("noise")),
-        Column(words.label("95% error"), Role.NUMBER),
+        PaperColumn(words.label("column"), Role.KEY),
+        PaperColumn(words.label("noise")),
+        PaperColumn(words.label("95% error"), Role.NUMBER),
     )
     rows = [
         (
@@ -91,7 +91,7 @@ def preview(plan: SuggestionPlan, standing: Filter, *, words: Words | None = Non
         words=words,
         own=(*_for(plan, words), ("caps", words.suggest.one_cell())),
         content=lambda: {"for": _target(plan)},
-        table=Table(headings, lambda: rows, len(rows)),
+        table=PaperTable(headings, lambda: rows, len(rows)),
     )
 
 
@@ -116,7 +116,7 @@ def _for(plan: SuggestionPlan, words: Words) -> Facts:
 
 def _facts(found: Suggested, plan: SuggestionPlan, words: Words) -> Facts:
     say, (command, call) = words.suggest, options(found)
-    shares = "; ".join(_covered(name, share, words) for name, share in found.covered)
+    shares = words.several(_covered(name, share, words) for name, share in found.covered)
     covered: Facts = (("covered", shares),) if shares else ()
     ready: Facts = (("options", say.code(command)), ("in Python", say.code(call))) if command else ()
     return (*ready, *_for(plan, words), *covered)
@@ -129,15 +129,15 @@ def _covered(name: str, found: Covered, words: Words) -> str:
     return say.values(name.removeprefix("values of "), share, error)
 
 
-def _table(found: Suggested, words: Words) -> Table:
+def _table(found: Suggested, words: Words) -> PaperTable:
     headings = (
-        Column(words.label("column"), Role.KEY),
-        Column(words.suggest.size(), Role.NUMBER),
-        Column(words.label("95% error"), Role.NUMBER),
-        Column(words.suggest.left_out(), Role.NUMBER),
+        PaperColumn(words.label("column"), Role.KEY),
+        PaperColumn(words.suggest.size(), Role.NUMBER),
+        PaperColumn(words.label("95% error"), Role.NUMBER),
+        PaperColumn(words.suggest.left_out(), Role.NUMBER),
     )
     rows = [(each.name, *map(words.numerals, _numbers(each))) for each in found.expected]
-    return Table(headings, lambda: rows, len(rows))
+    return PaperTable(headings, lambda: rows, len(rows))
 
 
 def _numbers(each: Expected) -> tuple[str, str, str]:
@@ -152,14 +152,14 @@ def _rounded(number: float) -> str:
 def histogram_sections(release: SuggestionRelease, words: Words) -> tuple[Section, ...]:
     """The histograms, cell by cell."""
     plan, found = release.plan, []
-    headings = (Column(words.label("cell"), Role.KEY), Column(words.label("people"), Role.NUMBER))
+    headings = (PaperColumn(words.label("cell"), Role.KEY), PaperColumn(words.label("people"), Role.NUMBER))
     for place, (spread, counts) in enumerate(zip(plan.spreads, release.counts, strict=True)):
         noise = plan.noise(place)
         rows = [
             (cell_of(cell, words), words.numerals(f"{about(cell.people)} ± {about(noise.error())}"))
             for cell in Found(spread, counts, noise).every
         ]
-        table = Table(headings, lambda rows=rows: rows, len(rows))  # type: ignore[misc]
+        table = PaperTable(headings, lambda rows=rows: rows, len(rows))  # type: ignore[misc]
         found.append(Section(name_of(spread, words), table=table, level=Level.MECHANISMS))
     return tuple(found)
 

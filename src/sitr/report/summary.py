@@ -11,7 +11,7 @@ from sitr.dataset.schema import Table as Description
 from sitr.neighbors.unit import Person
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import legible, shortened, visible
-from sitr.report.paper import Column, Facts, Paper, Role, Table
+from sitr.report.paper import Facts, Paper, PaperColumn, PaperTable, Role
 from sitr.report.words.words import Words, in_words
 
 _MOST_LETTERS = 60
@@ -30,8 +30,8 @@ def dataset(table: Description, facts: Facts = (), *, words: Words | None = None
     words = in_words(words)
     rows = [_described(column, table, words) for column in table.columns]
     headings = (
-        Column(words.label("column"), Role.KEY),
-        *(Column(words.label(name)) for name in ("type", "bounds", "public values")),
+        PaperColumn(words.label("column"), Role.KEY),
+        *(PaperColumn(words.label(name)) for name in ("type", "bounds", "public values")),
     )
     say = words.summary
     return Paper(
@@ -40,7 +40,7 @@ def dataset(table: Description, facts: Facts = (), *, words: Words | None = None
         (("protects", words.protected(table)), ("caps", say.caps(table)), *facts),
         lambda: _dataset(table),
         value=say.dataset(table),
-        table=Table(headings, lambda: rows, len(rows)),
+        table=PaperTable(headings, lambda: rows, len(rows)),
     )
 
 

@@ -21,7 +21,7 @@ from sitr.report.envelope import promise_dict
 from sitr.report.figures import Figures, Rounded, error, number, shortened, visible
 from sitr.report.headline import headline
 from sitr.report.level import Level
-from sitr.report.paper import Column, Facts, Paper, Section, Table, again, answered, entry, previewed
+from sitr.report.paper import Facts, Paper, PaperColumn, PaperTable, Section, again, answered, entry, previewed
 from sitr.report.words.words import Words, in_words
 
 KIND, QUALITY = "synthetic rows", "quality of synthetic rows"
@@ -41,7 +41,7 @@ def preview(plan: SynthesisPlan, standing: Filter, *, words: Words | None = None
         own=(("caps", say.caps(plan)),),
         content=lambda: _content(plan) | _expected(plan),
         price=say.price(plan),
-        table=Table(_headings(words, "table", "cells", "95% error of a count"), lambda: rows, len(rows)),
+        table=PaperTable(_headings(words, "table", "cells", "95% error of a count"), lambda: rows, len(rows)),
     )
 
 
@@ -107,7 +107,7 @@ def quality(found: Quality, receipt: Receipt | None, *, private: bool, words: Wo
         facts,
         lambda: _paid(found, receipt) | _figures(found, private=private),
         private=private,
-        table=Table(_headings(words, "error", "mean", "worst", "of"), lambda: rows, len(rows)),
+        table=PaperTable(_headings(words, "error", "mean", "worst", "of"), lambda: rows, len(rows)),
     )
 
 
@@ -140,8 +140,8 @@ def _worst(figure: Figure, words: Words) -> str:
     return Rounded(words.numerals(short), exact=words.numerals(exact_text))
 
 
-def _headings(words: Words, *names: str) -> tuple[Column, ...]:
-    return tuple(Column(words.label(name)) for name in names)
+def _headings(words: Words, *names: str) -> tuple[PaperColumn, ...]:
+    return tuple(PaperColumn(words.label(name)) for name in names)
 
 
 def _content(plan: SynthesisPlan) -> dict[str, Any]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from functools import lru_cache, partial
 from typing import Any, cast
 
+from sitr.dataclass import dataclass
 from sitr.errors import IncompatiblePromises, SitrError, WiderThanAsked
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP

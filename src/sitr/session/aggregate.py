@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
 from sitr import arguments
+from sitr.dataclass import dataclass
 from sitr.errors import QuestionError
 from sitr.flavors.price import Amounts, Price
 from sitr.namespace import Later

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sitr.backends.backend import Backend, check_unchanged
+from sitr.backends.backend import Backend, check_able, check_unchanged
 from sitr.errors import BackendFailure, InvalidUse, quoted
 from sitr.flavors.price import Price, price_of
 from sitr.ledger.receipt import Paid, Receipt
 from sitr.namespace import Later
-from sitr.noise.coins import Coins, Keystream, system_coins
+from sitr.noise.coins import Coins, Provenance, system_coins
 from sitr.plans.plan import Plan
 from sitr.questions.question import Question, Stage
+from sitr.session import deadline
 from sitr.session.desk import Desk
 
 if TYPE_CHECKING:
@@ -47,6 +48,10 @@ def ask(
 
     Some questions have a second stage, whose measurements are in the same plan and paid by the same charge. `then`
     makes it, once, from what the first stage released and kept. If the second stage fails, its price is lost.
+
+    Where the steward declared a number of rows, the answer leaves at a deadline (`sitr.session.deadline`). It is kept
+    after the deadline, not before: a file or a hash that others can see earlier, or an answer that they get again from
+    it, would tell them when it was ready. So a crash while an answer waits loses it, and its price stays spent.
     """
     plan = question.plan(price_of(price))
     plan.check()
@@ -57,25 +62,33 @@ def ask(
             wanted="coins to draw noise with", given=quoted(coins), do="Leave coins out: then the noise is private."
         )
     tossed, backend = coins if coins is not None else system_coins(), at.backend
+    rows = deadline.declared()
     check_unchanged(backend, at.table)
+    check_able(backend, question)
     for other in at.beside:
         check_unchanged(other.backend, other.table)
+    asked = {"question": plan.text, **kept.hashes(plan, at=at)}
     if at.beside:  # all accounts, or none
         accounts = [(desk.ledger, desk.account) for desk in (at, *at.beside)]
-        (entry, standing), *others = together.charge_together(accounts, price=plan.price, question=plan.text)
+        (entry, standing), *others = together.charge_together(accounts, price=plan.price, **asked)
     else:
-        (entry, standing), others = at.ledger.charge(at.account, price=plan.price, question=plan.text), []
-    # Only the keystream itself counts as private: other coins may claim what they like.
-    private = type(tossed) is Keystream
+        (entry, standing), others = at.ledger.charge(at.account, price=plan.price, **asked), []
+    provenance = Provenance.of(tossed)
     beside = tuple(
         Paid(desk.account, desk.table.neighbors(), *charge, desk.ledger)
         for desk, charge in zip(at.beside, others, strict=True)
     )
-    receipt = Receipt(at.table.name, at.table.neighbors(), entry, standing, private, ledger=at.ledger, beside=beside)
-    released = _released(question, plan, backend, tossed)
+    private = provenance is not Provenance.TEST
+    receipt = Receipt(
+        at.table.name, at.table.neighbors(), entry, standing, private, ledger=at.ledger, beside=beside, coins=provenance
+    )
+    with deadline.padded(plan, rows, question.reading()):
+        released = _released(question, plan, backend, tossed)
     receipt = kept.keep(receipt, plan, released, at=at)
     if then is not None:
-        released = _released(then(released, receipt), plan, backend, tossed)
+        second = then(released, receipt)
+        with deadline.padded(plan, rows, second.reading()):
+            released = _released(second, plan, backend, tossed)
         receipt = kept.keep(receipt, plan, released, at=at)
     return released, receipt
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from sitr import arguments
 from sitr.accounting.filter import Filter
+from sitr.dataclass import dataclass
 from sitr.dataset.cells import Rule, Step
 from sitr.dataset.description import Description
 from sitr.dataset.domain import End
@@ -20,9 +21,11 @@ from sitr.flavors.arrows import Kept
 from sitr.flavors.price import Amounts, Price, price_of
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
+from sitr.ledger import registry
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
 from sitr.ledger.sql import SqlLedger
+from sitr.ledger.sqlite import sqlite_file
 from sitr.mechanisms.composed import Composed
 from sitr.namespace import Later
 from sitr.neighbors.relation import Relation
@@ -34,6 +37,7 @@ from sitr.questions.aggregate.bias import SHARE as BIAS
 from sitr.questions.aggregate.bias import share_of
 from sitr.questions.aggregate.bigquery import Options, rewritten
 from sitr.questions.aggregate.bind import BoundedQuery, bound
+from sitr.questions.aggregate.counting import counting
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.frame import Expr, Operand, operand
 from sitr.questions.aggregate.frame_join import Columns, Rows, matched
@@ -128,6 +132,7 @@ class Budget(Displayed):
         text: str,
         *,
         bias: Number | str = BIAS,
+        bias_rows: int | None = None,
         caps: str | None = None,
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
@@ -145,7 +150,8 @@ class Budget(Displayed):
         spaces or signs need double quotes. An error points at the offending part of the text.
 
         `bias` is the share of the price that measures from how many people caps and bounds leave something out;
-        "off" spends nothing on it, and then the answer says that its bias is not measured. `max_groups`,
+        "off" spends nothing on it, and then the answer says that its bias is not measured. `bias_rows`, a second public
+        cap, counts the rows that are left out too, up to this many rows of each person. `max_groups`,
         `max_rows_per_group`, `max_rows` (of a person in the whole question), `bounds` and `keys` take the place of
         those of the description, for this question only; like these, they are public and must not be chosen by looking
         at the rows. Keys are a list, or the column of a declared public table that has them:
@@ -177,11 +183,12 @@ class Budget(Displayed):
             beyond=lambda query: payable.obstacles_of_price(paid, query, (self._at, *self.others)),
         )
         found = with_other(found) if other else found
-        question = AggregateQuestion(found.watching(share_of(bias)))
+        question = AggregateQuestion(counting(found.watching(share_of(bias)), bias_rows))
         request = AggregateRequest(question, self._desk(found), AggregateAnswer, price=paid)
         if caps is not None:
             given = {"max_groups": max_groups or said.max_groups, "max_rows_per_group": max_rows_per_group}
-            request = auto.requested(request, caps, given={**given, "max_rows": table.max_rows})
+            given |= {"max_rows": table.max_rows, "bias_rows": bias_rows}
+            request = auto.requested(request, caps, given=given)
         return request if weights is None else request.weights(weights)
 
     def beside(self, *others: Budget) -> Budget:
@@ -195,6 +202,8 @@ class Budget(Displayed):
         for other in others:
             _check_type(other, Budget, wanted="the budget of another protected table", do=do)
         desks = (*self.others, *(other._at for other in others))
+        for desk in desks if self.public else ():
+            published.check_apart(self.public, desk.backend)
         return replace(self, others=joined.checked(self._at, desks, public=self.public))
 
     def batch(
@@ -232,7 +241,8 @@ class Budget(Displayed):
 
     def _catalog(self, table: Table) -> Catalog:
         """The tables that a question can name."""
-        found = published.catalog(table, self.public, self._at.rows) if self.public else Catalog(table)
+        opened = (self._at.rows, *(other.rows for other in self.others))
+        found = published.catalog(table, self.public, *opened) if self.public else Catalog(table)
         return replace(found, beside=tuple(other.table for other in self.others)) if self.others else found
 
     def _desk(self, *queries: BoundedQuery) -> Desk:
@@ -390,6 +400,8 @@ class Selection:
     condition: Expression | None = None
     keys: tuple[NamedKey, ...] = ()
     share: Fraction | None = BIAS
+    rows: int | None = None
+    """The second cap, up to which rows left out are counted, if the question has one."""
     table: Table | None = None
     """The public description with other caps, bounds or keys, if the question has any."""
     rest: bool = False
@@ -470,9 +482,12 @@ class Selection:
         """One more row for everything whose key is not shown; see `Budget.sql`."""
         return replace(self, rest=True)
 
-    def bias(self, share: Number | str) -> Selection:
-        """Spend this share of the price on measuring what caps and bounds leave out, or nothing: "off"."""
-        return replace(self, share=share_of(share))
+    def bias(self, share: Number | str = BIAS, *, rows: int | None = None) -> Selection:
+        """Spend this share of the price on measuring what caps and bounds leave out, or nothing: "off".
+
+        With `rows`, a second public cap, rows that are left out are counted too, up to this many of each person.
+        """
+        return replace(self, share=share_of(share), rows=rows)
 
     def agg(self, **aggregates: Aggregate | Expr) -> AggregateRequest:
         """The columns of the answer by name: aggregates, or arithmetic over them."""
@@ -489,7 +504,8 @@ class Selection:
         query = bound(Query(self._rows, tuple(named), self.keys, self.condition), table, catalog=catalog)
         query = with_other(query) if self.rest else query
         at = self.budget._at if self.source is None else self.budget._desk(query)
-        return AggregateRequest(AggregateQuestion(query.watching(self.share)), at, AggregateAnswer)
+        query = counting(query.watching(self.share), self.rows)
+        return AggregateRequest(AggregateQuestion(query), at, AggregateAnswer)
 
     def histogram(self, *columns: str, **said: Any) -> Request[HistogramAnswer]:
         """Counts of these rows in public cells: see `Budget.histogram`."""
@@ -507,13 +523,20 @@ class Selection:
         return histogram.requested(self.budget._at, columns, where=self.condition, **said)
 
 
-def opened(table: Table, promise: Kept, ledger: str | Path | Ledger) -> Ledger:
+def opened(table: Table, promise: Kept, ledger: str | Path | Ledger, *, source: str, second: bool) -> Ledger:
     """The ledger, with an account of this data set on these terms."""
     allowed(table.relation, promise)
     if not isinstance(ledger, str) and not hasattr(ledger, "charge"):
         arguments.path(ledger, of="sitr.db")
-    keeper = SqlLedger(ledger) if isinstance(ledger, str | Path) else ledger
-    keeper.open(account_name(table), promise=promise, neighbors=table.neighbors())
+    account, neighbors = account_name(table), table.neighbors()
+    if not isinstance(ledger, str | Path | SqlLedger):
+        ledger.open(account, promise=promise, neighbors=neighbors)
+        return ledger
+    place = ledger.path if isinstance(ledger, SqlLedger) else sqlite_file(ledger, patience=0.0).path
+    if source and not second:
+        registry.refuse_second(source, place, account)  # before a file is made
+    keeper = ledger if isinstance(ledger, SqlLedger) else SqlLedger(place)
+    keeper.open(account, promise=promise, neighbors=neighbors, source=source, second=second)
     return keeper
 
 

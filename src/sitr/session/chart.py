@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sitr import arguments
+from sitr.dataclass import dataclass
 from sitr.errors import FileError
 from sitr.namespace import Later
 from sitr.report.paper import Paper

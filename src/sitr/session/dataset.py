@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import reduce
 from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from sitr import arguments
+from sitr.dataclass import dataclass
 from sitr.dataset.csv_format import CsvFormat, DeclaredFormat, check_written
+from sitr.dataset.database import DatabaseTable
 from sitr.dataset.description import Description, load, save
 from sitr.dataset.publication import Publication, Published
 from sitr.dataset.schema import KEYS, Bound, Kind, Table, describe
@@ -40,12 +42,13 @@ from sitr.session.terms import (
     check_public,
     check_terms,
     check_undescribed,
+    check_unprotected,
     fixed_terms,
     is_description,
 )
 
 if TYPE_CHECKING:
-    from sitr.backends import confirmation, csv, duckdb
+    from sitr.backends import confirmation, csv, opening
     from sitr.backends.backend import Backend
     from sitr.backends.duckdb import ArrowStream
     from sitr.session import dummy as dummies
@@ -54,7 +57,7 @@ if TYPE_CHECKING:
     from sitr.session.explained import ExplainedQuestion
     from sitr.session.public import Source
 else:  # a preview opens no file
-    csv, duckdb = Later("sitr.backends.csv"), Later("sitr.backends.duckdb")
+    opening = Later("sitr.backends.opening")
     confirmation = Later("sitr.backends.confirmation")
     dummies = Later("sitr.session.dummy")
     published = Later("sitr.session.public")
@@ -67,7 +70,7 @@ class Dataset(Displayed):
     table: Table
     _backend: Backend | None = field(repr=False, compare=False)
     """None if it was described: then the file is opened when its rows are needed."""
-    source: Path | None = None
+    source: Path | DatabaseTable | None = None
     described: Description | None = None
     public: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
     """Tables that are public, by name."""
@@ -77,7 +80,8 @@ class Dataset(Displayed):
         """What is shown of it: its public description, never its rows."""
         promise = None if self.described is None else self.described.promise
         facts = (
-            *((("file", visible(str(self.source))),) if self.source is not None else ()),
+            *((("file", visible(str(self.source))),) if isinstance(self.source, Path) else ()),
+            *((("table", visible(str(self.source))),) if isinstance(self.source, DatabaseTable) else ()),
             *((("budget", in_words().notation(promise)),) if promise is not None else ()),
             *((("public tables", in_words().comma.join(map(visible, self.public))),) if self.public else ()),
         )
@@ -92,6 +96,7 @@ class Dataset(Displayed):
         *,
         ledger: str | Path | Ledger | None = None,
         keep: bool = True,
+        second_budget: bool = False,
         **amounts: Unpack[Amounts],
     ) -> Budget:
         """The budget of this data set in a ledger, opened now if it is new.
@@ -103,6 +108,9 @@ class Dataset(Displayed):
 
         If a description names a budget, that is the only one: `promise` and `ledger` can be left out or repeated. The
         ledger it names must exist, because without it nobody knows what is left.
+
+        A file that has a budget in another ledger, or under another name, gets another one only with
+        `second_budget=True`. This is recorded, and each person in it is promised the sum of both.
         """
         whole = None if promise is None and not amounts else price_of(promise, **amounts)
         fixed = fixed_terms(self.source, self.described)
@@ -117,7 +125,8 @@ class Dataset(Displayed):
                 do="Give --budget 'zcdp(0.5)' --ledger sitr.db with each question or to sitr protect "
                 '(in Python: budget(rho=0.5, ledger="sitr.db")).',
             )
-        budget = self._budget(opened(self.table, whole, ledger), keep=keep)
+        found = opened(self.table, whole, ledger, source=self._where(), second=second_budget)
+        budget = self._budget(found, keep=keep)
         if self.table.relation is Relation.REPLACE_ONE and isinstance(self.table.unit, Row):  # their number is public
             warn_of_delta(whole, people=max(1, budget._at.backend.size()))
         return budget
@@ -160,12 +169,13 @@ class Dataset(Displayed):
         promise: Price | None = None,
         ledger: str | Path | None = None,
         publication: Published | None = None,
+        second_budget: bool = False,
         **amounts: Unpack[Amounts],
     ) -> Path:
         """Write the description as YAML; with a promise and a ledger, open the budget that it names.
 
         `publication` says who publishes the answers, such as {"title": "Visits by ward", "contact": "data@…"}; without
-        one, a file that is replaced keeps what it said.
+        one, a file that is replaced keeps what it said. `second_budget` is explained at `budget`.
         """
         target = arguments.path(path, of="visits.sitr.yaml")
         kept = None if promise is None and not amounts else price_of(promise, **amounts)
@@ -177,7 +187,7 @@ class Dataset(Displayed):
                 given=f"{self.table.name} is in memory, and only a data set in a file can be described on disk.",
                 do="Write it to Parquet and protect that file.",
             )
-        files = {name: file for name, file in self.public.items() if isinstance(file, Path)}
+        files = {name: file for name, file in self.public.items() if isinstance(file, Path | DatabaseTable)}
         if in_memory := sorted(self.public.keys() - files.keys()):
             raise DescriptionError(
                 given=f"The public table {in_memory[0]} is in memory, and a description on disk can only name files.",
@@ -190,41 +200,55 @@ class Dataset(Displayed):
         made = replace(made, publication=_said(publication, target))
         check_writable(target)  # before a budget is opened
         if kept is not None and place is not None:  # first, so that the budget of a description always exists
-            self.budget(kept, ledger=place)
+            self.budget(kept, ledger=place, second_budget=second_budget)
         try:
             save(made, target)
         except OSError:
             raise unwritable(target) from None
         return target
 
-    def one_off(self, *prices: Price, ledger: str | Path | None = None, **amounts: Unpack[Amounts]) -> Budget:
+    def one_off(
+        self,
+        *prices: Price,
+        ledger: str | Path | None = None,
+        second_budget: bool = False,
+        **amounts: Unpack[Amounts],
+    ) -> Budget:
         """A budget of exactly these prices, for a file that no description names; it is opened by the first charge.
 
         The ledger is `visits.sitr.db` beside `visits.parquet` unless another is given. Previews and refused questions
         leave no ledger behind. Once the prices are paid, nothing is left for a second time.
         """
         paid = [*map(price_of, prices), *([price_of(**amounts)] if amounts else [])]
-        if not paid or (ledger is None and self.source is None):
+        file = self.source if isinstance(self.source, Path) else None
+        if not paid or (ledger is None and file is None):
             raise DescriptionError(
                 wanted="the prices to pay, and a file of rows or a ledger",
-                given="no prices" if not paid else f"{self.table.name}, which is in memory, and no ledger",
+                given="no prices" if not paid else f"{self.table.name}, which is in no file, and no ledger",
                 do='Write for example one_off("pure(0.1)", ledger="sitr.db").',
             )
         check_undescribed(self.source)
         promise = allowed(self.table.relation, price_of(reduce(add, paid)))
-        beside = self.source and self.source.with_name(self.source.name.split(".")[0] + ".sitr.db")
+        beside = file and file.with_name(file.name.split(".")[0] + ".sitr.db")
         if ledger is not None and not isinstance(ledger, str):
             arguments.path(ledger, of="sitr.db")
         place = sqlite_file(ledger or str(beside), patience=0.0).path
-        later = LazyLedger(place, account_name(self.table), promise, self.table.neighbors())
+        account, neighbors = account_name(self.table), self.table.neighbors()
+        later = LazyLedger(place, account, promise, neighbors, self._where(), second_budget)
         return self._budget(later)
+
+    def _where(self) -> str:
+        """Where the rows are, whatever the path is called; empty for rows in memory, which are nowhere else."""
+        if isinstance(self.source, DatabaseTable):
+            return f"table {self.source.place}"
+        return "" if self.source is None else f"file {self.source.resolve()}"
 
     def _format(self) -> CsvFormat | None:
         """How the lines of a CSV file are read; None for other sources."""
         if self.described is not None:
             return self.described.format
-        source = self._backend.source if isinstance(self._backend, duckdb.DuckDB) else None
-        return source.format if isinstance(source, csv.CsvFile) else None
+        file = None if self._backend is None else opening.file_of(self._backend)
+        return None if file is None else file.format
 
     def _rows(self) -> Backend:
         """The backend that holds the rows."""
@@ -232,11 +256,13 @@ class Dataset(Displayed):
             return self._backend
         assert self.described is not None
         kinds = {column.name: column.kind for column in self.table.columns}
-        return duckdb.open_source(self.described.source, types=kinds, format=self.described.format)
+        return opening.open_source(self.described.source, types=kinds, format=self.described.format)
 
     def _budget(self, ledger: Ledger, publication: Publication | None = None, *, keep: bool = True) -> Budget:
         said = publication or (Publication() if self.described is None else self.described.publication)
         source = "" if self.source is None else f"{self.source.name} {self._format() or ''}"
+        if isinstance(self.source, DatabaseTable):
+            source = str(self.source)
         at = Desk(self.table, self._rows, ledger, account_name(self.table), source, keeping() and keep, said)
         return Budget(at, self.public)
 
@@ -256,12 +282,12 @@ class Unprotected:
     source: str | Path | ArrowStream
     declared: Mapping[str, Kind]
     written: DeclaredFormat
-    backend: duckdb.DuckDB = field(repr=False, compare=False)
+    backend: Backend = field(repr=False, compare=False)
 
     @property
     def file(self) -> csv.CsvFile | None:
         """The CSV file, whose types are a proposal until they are confirmed; None for sources that declare theirs."""
-        return self.backend.source if isinstance(self.backend.source, csv.CsvFile) else None
+        return opening.file_of(self.backend)
 
     @property
     def confirmed(self) -> bool:
@@ -273,6 +299,8 @@ class Unprotected:
         """The name of the table: the given one, or the file's name up to its first dot."""
         if given is not None:
             return given
+        if (table := opening.table_of(self.backend)) is not None:
+            return table.name
         if isinstance(self.source, str | Path):
             return Path(self.source).name.split(".")[0]
         raise DescriptionError(
@@ -309,22 +337,28 @@ class Unprotected:
             keys={column: some for column, some in keys.items() if not isinstance(some, str)},
         )
         tables = published.declared(public, backend=self.backend, protected=self.source)
+        check_unprotected(tables)
         if named := {column: some for column, some in keys.items() if isinstance(some, str)}:
             table = with_keys(table, named, published.catalog(table, tables, lambda: self.backend))
         self.backend.verify()
-        path = Path(self.source) if isinstance(self.source, str | Path) else None
-        return Dataset(table, self.backend, path, public=tables)
+        return Dataset(table, self.backend, opening.source_of(self.backend), public=tables)
 
 
 def look(
-    source: str | Path | ArrowStream, *, types: Mapping[str, str] | None = None, **written: Unpack[DeclaredFormat]
+    source: str | Path | ArrowStream,
+    *,
+    types: Mapping[str, str] | None = None,
+    table: str | None = None,
+    spark: Any = None,
+    **written: Unpack[DeclaredFormat],
 ) -> Unprotected:
     """Look at the columns of a source. For a CSV file, types and formats that are not declared are detected."""
     check_written(written)
     if types is not None:
         arguments.mapping(types, name="types", example='{"cost": "real"}')
     declared = {column: _kind(column, kind) for column, kind in (types or {}).items()}
-    return Unprotected(source, declared, written, duckdb.open_source(source, types=declared, written=written))
+    opened = opening.open_source(source, types=declared, written=written, table=table, session=spark)
+    return Unprotected(source, declared, written, opened)
 
 
 def protect(
@@ -342,9 +376,11 @@ def protect(
     relation: Relation = Relation.ADD_REMOVE,
     name: str | None = None,
     public: Mapping[str, str | Path | ArrowStream] | None = None,
+    table: str | None = None,
+    spark: Any = None,
     **written: Unpack[DeclaredFormat],
 ) -> Dataset:
-    """Protect a data set.
+    """Protect a data set: a file, a table in memory, or a `table` or view in the database of an address.
 
     `unit` is the column that identifies a person, or `Row()`. One person counts in at most `max_groups` groups of a
     question, with at most `max_rows_per_group` rows in each, and at most `max_rows` rows in all, which is enough by
@@ -361,6 +397,13 @@ def protect(
     `public` declares public tables by name, such as last year's published rows: synthetic rows can be compared with
     them for free. Their rows are shown exactly, so the protected table cannot be one of them.
 
+    `protect("postgresql://reader@host/clinic", table="visits", …)` protects a table or view of PostgreSQL. A password
+    in the address is used and never written anywhere. Public tables are in the same database, such as {"wards":
+    "reference.wards"}, or small files.
+
+    `protect("spark:catalog.schema.visits", spark=spark, …)` protects a table or view of Spark, and `protect(frame,
+    name="visits", …)` a DataFrame. Without a session, Spark's own active one is used, or one at the address SITR_SPARK.
+
     The whole source is read once, to make sure that no row can make a question fail later.
     """
     if not isinstance(unit, str | Row | Person) or not isinstance(relation, Relation):
@@ -373,7 +416,7 @@ def protect(
         if given not in DeclaredFormat.__annotations__:
             known = (*(protect.__kwdefaults__ or ()), "unit", *DeclaredFormat.__annotations__)
             raise InvalidUse(given=f"There is no parameter {given!r}.", do=suggestion(given, known))
-    found = look(source, types=types, **written)
+    found = look(source, types=types, table=table, spark=spark, **written)
     if found.file is not None and not accept_types:
         confirmation.confirm(found.file, declared=found.declared, written=written)
     return found.protect(
@@ -396,7 +439,7 @@ def open(description: str | Path) -> Dataset:
     The file of rows must be there. Whether it still has the columns that were described is checked before each charge.
     """
     found = load(arguments.path(description, of="visits.sitr.yaml"))
-    if not found.source.is_file():
+    if isinstance(found.source, Path) and not found.source.exists():
         raise no_source(found.source)
     made = Dataset(found.table, None, found.source, found, found.public)
     if found.public:

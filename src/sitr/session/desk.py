@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from sitr.dataclass import dataclass
 from sitr.dataset.publication import Publication
 from sitr.dataset.schema import Table
 from sitr.errors import DescriptionError

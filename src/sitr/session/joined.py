@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from sitr.backends import opening
 from sitr.backends.backend import Backend
-from sitr.backends.duckdb import DuckDB
-from sitr.backends.sources import ArrowRows
-from sitr.backends.sources import Source as Rows
 from sitr.dataset.schema import Table
 from sitr.errors import QuestionError
 from sitr.neighbors.unit import Person
@@ -68,12 +66,4 @@ def desk(at: Desk, views: Sequence[View], others: Sequence[Desk]) -> Desk:
 
 def _with(backend: Backend, others: dict[str, Desk]) -> Backend:
     """The backend, which can then read these tables too."""
-    assert isinstance(backend, DuckDB)
-    return replace(backend, beside={name: _source(name, other.backend) for name, other in others.items()})
-
-
-def _source(name: str, backend: Backend) -> Rows:
-    """Where the rows of another table are; rows in memory get a name of their own in statements."""
-    assert isinstance(backend, DuckDB)
-    source = backend.source
-    return replace(source, name=f"protected {name}") if isinstance(source, ArrowRows) else source
+    return opening.beside(backend, {name: other.backend for name, other in others.items()})

@@ -17,7 +17,8 @@ A file holds what was released and nothing else: the plan, the noisy numbers and
 written. It lies in a folder beside the ledger, `sitr.answers` for `sitr.db`, and can be deleted like any other answer.
 The ledger records the SHA-256 of the file, which is the hash of the answer. A changed file is never returned.
 
-The order is: charge durable, rows read, noise added, file durable, hash recorded, answer shown. If the process dies
+The order is: charge durable, rows read, noise added, deadline waited for where there is one (`sitr.session.deadline`),
+file durable, hash recorded, answer shown. So nobody gets an answer from here before its deadline. If the process dies
 before the file is durable, the charge stays spent and asking again costs again. If it dies between file and hash, the
 hash is recorded when the same question is asked again: until then, the file is as trustworthy as its folder. A second
 stage whose hash was not recorded is lost: only the first stage, whose hash is known, is returned.
@@ -44,6 +45,7 @@ from sitr.ledger.ledger import Ledger
 from sitr.ledger.receipt import Paid, Receipt
 from sitr.ledger.sql import SqlLedger, sitr_version
 from sitr.namespace import Later
+from sitr.noise.coins import Provenance
 from sitr.plans.plan import Plan
 from sitr.session.desk import Desk
 from sitr.session.plain import built, plain, text
@@ -79,6 +81,14 @@ class KeptAnswer:
     def private(self) -> bool:
         """False if it was made with test coins."""
         return self.content["private"] is True
+
+    @property
+    def coins(self) -> Provenance:
+        """Where its noise came from."""
+        try:
+            return Provenance(self.content.get("coins", Provenance.KEYED.value))
+        except ValueError:
+            raise changed(self) from None
 
     def released(self, plan: Plan) -> Any:
         """What was released under this plan."""
@@ -121,6 +131,13 @@ def keep(receipt: Receipt, plan: Plan, released: Any, *, at: Desk) -> Receipt:
     return made
 
 
+def hashes(plan: Plan, *, at: Desk) -> dict[str, str]:
+    """The hashes of a plan and of the public description that it is for, which stand in the entry of its charge."""
+    written = _plan(plan)
+    found = "" if written is None else sha256(json.dumps(written, sort_keys=True).encode()).hexdigest()
+    return {"plan": found, "description": _described(at)}
+
+
 def again(plan: Plan, *, at: Desk) -> tuple[Any, Receipt] | None:
     """What was released for the same plan before, the newest if there are several; None if nothing is kept.
 
@@ -153,6 +170,7 @@ def opened(found: KeptAnswer, plan: Plan, *, ledger: Ledger) -> tuple[Any, Recei
         again=True,
         ledger=ledger,
         beside=_beside(ledger, found.entry),
+        coins=found.coins,
     )
     return released, receipt
 
@@ -212,6 +230,7 @@ def _content(receipt: Receipt, plan: Plan, released: Any, at: Desk) -> str:
         "dataset": receipt.dataset,
         "description": _described(at),
         "private": receipt.private,
+        "coins": receipt.provenance.value,
         "plan": _plan(plan),
         "released": plain(released, without="plan"),
     }

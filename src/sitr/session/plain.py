@@ -12,11 +12,15 @@ from datetime import date, datetime
 from enum import Enum
 from fractions import Fraction
 from importlib import import_module
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from sitr.errors import InvalidUse
+from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+else:  # most answers hold no arrays
+    np = Later("numpy")
 
 _HOME = ("plans", "questions", "mechanisms", "sensitivity", "flavors", "neighbors", "dataset")
 """The parts of Sitr whose dataclasses and enumerations can be written."""
@@ -25,7 +29,8 @@ _HOME = ("plans", "questions", "mechanisms", "sensitivity", "flavors", "neighbor
 def text(value: Any) -> str:
     """The value in ASCII, the same for equal values.
 
-    >>> text((Fraction(1, 2), np.arange(2), None))
+    >>> import numpy
+    >>> text((Fraction(1, 2), numpy.arange(2), None))
     '[{"Fraction":"1/2"},{"array":["int64",[2],[0,1]]},null]'
     """
     return json.dumps(plain(value), sort_keys=True, separators=(",", ":"))
@@ -46,12 +51,14 @@ def plain(value: Any, *, without: str = "") -> Any:
             return {"date": value.isoformat()}
         case tuple():
             return [plain(part) for part in value]
+        case _ if is_dataclass(value):
+            names = (each.name for each in fields(value) if each.name != without)
+            return {_name(type(value)): {name: plain(getattr(value, name)) for name in names}}
         case np.ndarray() if value.dtype.kind in "biuf":
             return {"array": [value.dtype.name, list(value.shape), value.ravel().tolist()]}
         case np.ndarray() if value.dtype == object and all(type(number) is int for number in value):
             return {"integers": [str(number) for number in value]}  # beyond 64 bits
-    parts = (each.name for each in fields(value) if each.name != without) if is_dataclass(value) else ()
-    return {_name(type(value)): {name: plain(getattr(value, name)) for name in parts}}
+    return {_name(type(value)): {}}
 
 
 def built(content: Any, **more: Any) -> Any:

@@ -15,12 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from sitr import arguments
+from sitr.backends import opening
 from sitr.backends.backend import Backend
 from sitr.backends.csv import CsvFile
 from sitr.backends.duckdb import ArrowStream, DuckDB, open_source
+from sitr.backends.folder import ParquetFolder
+from sitr.backends.opening import table_of
 from sitr.backends.public import public_source, public_table
 from sitr.backends.sources import ArrowRows, ParquetFile
 from sitr.backends.sources import Source as Rows
+from sitr.dataset.database import DatabaseTable, is_database
 from sitr.dataset.schema import Table
 from sitr.errors import BackendFailure, DescriptionError, QuestionError, UnknownName, nearest
 from sitr.namespace import Later
@@ -35,8 +39,8 @@ if TYPE_CHECKING:
 else:  # only public tables in memory need it
     pa = Later("pyarrow")
 
-Source: TypeAlias = "Path | pa.Table"
-"""A file, which is read when needed, or rows in memory."""
+Source: TypeAlias = "Path | DatabaseTable | pa.Table"
+"""A file, which is read when needed, a table in the database of the protected one, or rows in memory."""
 
 
 def declared(
@@ -55,6 +59,10 @@ def declared(
                 given=f"{name!r}",
                 do='Write for example public={"census": "census-2011.parquet"}.',
             )
+        if (table := _in_database(source, backend)) is not None:
+            opening.open_source(table, types={})  # a wrong name is refused now
+            found[name] = table
+            continue
         opened = open_source(source, types={}) if isinstance(source, ArrowStream) else None
         if opened is None and not (isinstance(source, str | Path) and Path(source).is_file()):
             raise DescriptionError(
@@ -71,11 +79,23 @@ def declared(
     return found
 
 
-def catalog(table: Table, public: Mapping[str, Source], rows: Callable[[], Backend]) -> Catalog:
-    """The tables that a question can name; a public one is opened when it is named, if it is not the protected one."""
+def _in_database(source: object, backend: Backend) -> DatabaseTable | None:
+    """A table in the same database as the protected one, such as "clinic.wards", if the source is no file."""
+    protected = table_of(backend)
+    if protected is None or not isinstance(source, str) or is_database(source) or Path(source).exists():
+        return None
+    return replace(protected, table=source)
+
+
+def catalog(table: Table, public: Mapping[str, Source], *rows: Callable[[], Backend]) -> Catalog:
+    """The tables that a question can name; a public one is opened when it is named, if it is no protected one.
+
+    `rows` open the protected tables that a question can read.
+    """
 
     def opened(name: str) -> PublicTable:
-        check_apart({name: public[name]}, rows())  # a file can be replaced by a link after its declaration
+        for each in rows:
+            check_apart({name: public[name]}, each())  # a file can be replaced by a link after its declaration
         return public_table(name, _opened(name, public[name]))
 
     return Catalog(table, tuple(public), opened)
@@ -83,20 +103,26 @@ def catalog(table: Table, public: Mapping[str, Source], rows: Callable[[], Backe
 
 def beside(backend: Backend, public: Mapping[str, Source]) -> Backend:
     """The backend, which can then join these public tables."""
-    assert isinstance(backend, DuckDB)
     check_apart(public, backend)
-    return replace(backend, public={name: _opened(name, source) for name, source in public.items()})
+    tables = {n: each if isinstance(each, DatabaseTable) else _opened(n, each) for n, each in public.items()}
+    return opening.with_public(backend, tables)
 
 
 def _opened(name: str, source: Source) -> Rows:
-    return public_source(name, open_source(source, types={}))
+    return public_source(name, open_source(_in_memory(source), types={}))
+
+
+def _in_memory(source: Source) -> Path | pa.Table:
+    """A table in a database as rows in memory: it is public."""
+    return opening.everything(source) if isinstance(source, DatabaseTable) else source
 
 
 def fingerprint(source: Source) -> str:
     """The SHA-256 of a public file, or of the bytes of rows in memory; empty for a file that cannot be read."""
     if not isinstance(source, Path):
-        with pa.RecordBatchStreamWriter(sink := pa.BufferOutputStream(), source.schema) as writer:
-            writer.write_table(source.combine_chunks())
+        rows: pa.Table = _in_memory(source)
+        with pa.RecordBatchStreamWriter(sink := pa.BufferOutputStream(), rows.schema) as writer:
+            writer.write_table(rows.combine_chunks())
         return sha256(sink.getvalue()).hexdigest()
     try:
         with source.open("rb") as file:
@@ -106,9 +132,11 @@ def fingerprint(source: Source) -> str:
 
 
 def check_apart(public: Mapping[str, Source], backend: Backend) -> None:
-    """Refuse a public table that is the protected file or shares the memory of the protected rows."""
+    """Refuse a public table that is a protected file or shares the memory of protected rows, beside it or not."""
+    sources = [backend.source, *backend.beside.values()] if isinstance(backend, DuckDB) else []
     for name, source in public.items():
-        if _same(source, backend):
+        in_database = isinstance(source, DatabaseTable) and opening.same_table(source, backend)
+        if in_database or any(_same(source, each) for each in sources):
             raise _not_public(name)
 
 
@@ -126,7 +154,7 @@ def public_codes(public: Mapping[str, Source], name: object, sheet: Sheet, backe
             'sitr.protect(…, public={"census": FILE}).',
         )
     check_apart({name: source}, backend)  # again, because a file can be replaced by a link after its declaration
-    rows = open_source(source, types={axis.column.name: axis.column.kind for axis in sheet.axes})
+    rows = open_source(_in_memory(source), types={axis.column.name: axis.column.kind for axis in sheet.axes})
     codes = coded(rows, sheet)
     if not len(codes):
         raise QuestionError(
@@ -149,11 +177,13 @@ def coded(rows: Backend, sheet: Sheet) -> Codes:
     )
 
 
-def _same(source: Source, backend: Backend) -> bool:
-    match backend:
-        case DuckDB(ParquetFile(path) | CsvFile(path)):
-            return isinstance(source, Path) and source.exists() and source.samefile(path)
-        case DuckDB(ArrowRows(table)):
+def _same(source: Source, protected: Rows) -> bool:
+    match protected:
+        case ParquetFile(path) | CsvFile(path):
+            return isinstance(source, Path) and source.exists() and path.exists() and source.samefile(path)
+        case ParquetFolder(folder):
+            return isinstance(source, Path) and source.resolve().is_relative_to(folder.resolve())
+        case ArrowRows(table):
             return isinstance(source, pa.Table) and _share_memory(source, table)
     return False
 
@@ -181,7 +211,7 @@ def _spans(table: pa.Table) -> list[tuple[int, int]]:
 
 def _not_public(name: str) -> DescriptionError:
     return DescriptionError(
-        given=f"The public table {name} is the protected file, or shares memory with the protected rows.",
+        given=f"The public table {name} is a protected file, or shares memory with protected rows.",
         do="Declare a table that was published independently, such as last year's release, or pay to measure the rows; "
         "nothing was spent.",
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Generic, TypeVar, Unpack, cast
 
 from sitr.accounting.filter import Filter
+from sitr.dataclass import dataclass
 from sitr.errors import QuestionError
 from sitr.flavors.arrows import Kept
 from sitr.flavors.price import Amounts, Price, price_of

@@ -36,6 +36,10 @@ MOST_CONTENT = 1_000_000
 """The longest release, in octets, that a certificate carries as a whole."""
 
 
+PAGES = (".html", ".htm")
+"""The endings of pages."""
+
+
 class Displayed(Protocol):
     """Anything with a paper: the same on the terminal, in notebooks and as JSON.
 
@@ -78,9 +82,18 @@ class Tabled(Displayed, Protocol):
         """The table with `<name>_low` and `<name>_high` beside every noisy number."""
 
     def to_pandas(self, *, intervals: bool = False) -> pd.DataFrame:
-        """The table as a pandas frame (needs pandas), or `intervals()`, which adds the ends of 95% intervals."""
+        """The table as a pandas frame (needs pandas), or `intervals()`, which adds the ends of 95% intervals.
+
+        `attrs["intervals"]` names the ends that are public bounds and say nothing about the rows.
+        """
         needs("pandas", extra="pandas")
-        return cast("pd.DataFrame", (self.intervals() if intervals else self.table).to_pandas())
+        table = self.intervals() if intervals else self.table
+        frame = cast("pd.DataFrame", table.to_pandas())
+        said = {
+            field.name: json.loads((field.metadata or {}).get(b"sitr", b"{}")).get("interval") for field in table.schema
+        }
+        frame.attrs |= {"intervals": {name: what for name, what in said.items() if what}} if any(said.values()) else {}
+        return frame
 
     def to_polars(self, *, intervals: bool = False) -> pl.DataFrame:
         """The table as a polars frame (needs polars), or `intervals()`, which adds the ends of 95% intervals."""
@@ -129,6 +142,7 @@ class Tabled(Displayed, Protocol):
     ) -> Path:
         """Write the privacy label: one HTML card with the promise in one number and one sentence."""
         with chosen(lang, digits):
+            page(path)
             return written(path, html.label(self.paper, self.publication.changed(**publication)))
 
     def _stamped(self, table: pa.Table) -> pa.Table:
@@ -185,12 +199,23 @@ def check_writable(path: Path) -> None:
 
 def certified(path: str | Path, paper: Paper, publication: Publication) -> Path:
     """The path, after the page was written to it. First the ledger records its hash, so that it can be verified."""
-    arguments.path(path, of="visits.html")
-    page, receipt = html.page(paper, publication, release=_kept(paper.receipt)), paper.receipt
+    page(path)
+    content, receipt = html.page(paper, publication, release=_kept(paper.receipt)), paper.receipt
     assert receipt is not None
     if receipt.ledger is not None:
-        receipt.ledger.seal(receipt.entry.number, Sealed.CERTIFICATE, sha256(page.encode()).hexdigest())
-    return written(path, page)
+        receipt.ledger.seal(receipt.entry.number, Sealed.CERTIFICATE, sha256(content.encode()).hexdigest())
+    return written(path, content)
+
+
+def page(path: object) -> None:
+    """Refuse a file that is no page by its name: a browser prints a page as PDF, and programs read JSON."""
+    target = arguments.path(path, of="visits.html")
+    if target.suffix.lower() not in PAGES:
+        raise FileError(
+            wanted="a file whose name ends in .html",
+            given=f"{target}",
+            do="Change the ending; a browser can print the page as PDF, and to_dict() has everything for a .json file.",
+        )
 
 
 def _kept(receipt: Receipt | None) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sitr.dataset.database import DatabaseTable
 from sitr.dataset.description import Description, load
 from sitr.dataset.schema import Table
 from sitr.errors import DescriptionError
@@ -30,16 +31,17 @@ SUFFIXES = (".yaml", ".yml")
 """Endings of descriptions. Files with other endings are not found beside a data set."""
 
 
-def fixed_terms(source: Path | None, described: Description | None) -> Description | None:
+def fixed_terms(source: Path | DatabaseTable | None, described: Description | None) -> Description | None:
     """The description that names the budget of this data set: its own, or one in the folder of its file."""
     if described is not None and described.promise is not None:
         return described
-    if source is None or not source.exists():
+    if not isinstance(source, Path) or not source.exists():
         return None
     folders = {source.parent, source.resolve().parent} if source.is_symlink() else {source.parent}
     for path in sorted(found for folder in folders for found in folder.iterdir() if is_description(found)):
         beside = load(path)
-        if beside.promise is not None and beside.source.exists() and beside.source.samefile(source):
+        file = beside.source
+        if beside.promise is not None and isinstance(file, Path) and file.exists() and file.samefile(source):
             return beside
     return None
 
@@ -76,7 +78,7 @@ def check_terms(fixed: Description, table: Table, promise: Kept | None, ledger: 
         )
 
 
-def check_undescribed(source: Path | None) -> None:
+def check_undescribed(source: Path | DatabaseTable | None) -> None:
     """Refuse a file whose budget is named by a description beside it."""
     if (fixed := fixed_terms(source, None)) is not None:
         raise DescriptionError(
@@ -100,13 +102,23 @@ def check_pair(promise: Kept | None, ledger: str | Path | None) -> None:
 
 def check_public(fixed: Description, public: Mapping[str, Source]) -> None:
     """Refuse public tables that the description does not declare: comparisons with them would be free and exact."""
-    declared = {name: file.resolve() for name, file in fixed.public.items()}
+    declared = {name: _resolved(file) for name, file in fixed.public.items()}
     for name, source in public.items():
-        if not isinstance(source, Path) or source.resolve() != declared.get(name):
+        if not isinstance(source, Path | DatabaseTable) or _resolved(source) != declared.get(name):
             raise DescriptionError(
                 wanted=f"only the public tables that {fixed.path} declares ({', '.join(declared) or 'none'})",
                 given=f"another one as {name!r}",
                 do="Leave it out; nothing was spent.",
+            )
+
+
+def check_unprotected(public: Mapping[str, Source]) -> None:
+    """Refuse a public table whose file has a budget of its own, which a description beside it names."""
+    for name, source in public.items():
+        if isinstance(source, Path) and (fixed := fixed_terms(source, None)) is not None:
+            raise DescriptionError(
+                given=f"The public table {name} is {source}, a protected file: {fixed.path} names its budget.",
+                do="Declare a table that is public, or join the protected table: budget.beside(…), or --with.",
             )
 
 
@@ -133,13 +145,17 @@ def check_overwrite(path: Path, new: Description) -> None:
             given="one without a budget, which would allow a second one",
             do="Give the same budget and ledger again, or write the description to another file.",
         )
-    before, after = ({name: file.resolve() for name, file in each.public.items()} for each in (old, new))
+    before, after = ({name: _resolved(file) for name, file in each.public.items()} for each in (old, new))
     if before != after:
         raise DescriptionError(
             wanted=f"the public tables that {path} declared when its budget was opened ({', '.join(before) or 'none'})",
             given=f"{', '.join(after) or 'none'}" + (" in other files" if before.keys() == after.keys() else ""),
             do="Declare the same tables again.",
         )
+
+
+def _resolved(source: Path | DatabaseTable) -> Path | DatabaseTable:
+    return source.resolve() if isinstance(source, Path) else source
 
 
 def _same_file(ledger: Where, fixed: Path) -> bool:

@@ -146,6 +146,11 @@ def test_bars_are_in_no_more_groups_than_there_are(tmp_path: Path) -> None:
     assert not wrong(json.dumps(request.preview("pure(1)").to_dict()))
 
 
+def test_a_histogram_of_one_bar_is_one_number(tmp_path: Path) -> None:
+    """Of this plan the checker once derived another distance: one bar was taken for a vector and for one number."""
+    assert agreed("batch", 106, tmp_path)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_agrees_on_a_thousand_random_plans(kind: str, tmp_path: Path) -> None:
@@ -268,6 +273,30 @@ def test_it_finds_changed_released_values_by_their_hash(kind: str, pages: Pages)
     for place in places[:: len(places) // 5]:
         altered = release[:place] + str((int(release[place]) + 1) % 10) + release[place + 1 :]
         assert wrong(with_element(page, "sitr-release", altered))
+
+
+@pytest.mark.parametrize("kind", ["aggregate"])
+def test_a_changed_number_in_the_visible_table_is_found(kind: str, pages: Pages) -> None:
+    """Where it is shown rounded, and where it is written out for a pointer."""
+    page = pages[kind]
+    shown = [*re.finditer(r'title="([−\d,.]+)[^"]*"[^>]*><bdi dir="ltr"><b>([^<]*)<', page)]
+    assert shown
+    for group in (1, 2):
+        start, end = shown[0].span(group)
+        digit = re.search(r"\d", page[start:end])
+        assert digit is not None
+        place = start + digit.start()
+        assert wrong(page[:place] + str(int(page[place]) % 9 + 1) + page[place + 1 :])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_changed_promise_in_the_visible_text_is_found(kind: str, pages: Pages) -> None:
+    page = pages[kind]
+    badge = re.search(r'class="badge">[^<]*?[ερ] = ([\d.]+)', page)
+    assert badge is not None
+    for factor in (0.9, 1.1):
+        altered = f"{float(badge[1]) * factor:.3g}"
+        assert any(row[0].startswith("shown") for row in wrong(page[: badge.start(1)] + altered + page[badge.end(1) :]))
 
 
 def test_less_noise_than_promised_is_found(pages: Pages) -> None:

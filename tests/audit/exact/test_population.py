@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import product
 
@@ -11,6 +12,7 @@ from sitr.audit.exact.claims import Verdict
 from sitr.audit.exact.population import PopulationMechanism, clopper_pearson, population
 from sitr.errors import InvalidParameter
 from sitr.noise import TestCoins
+from tests.audit.exact.tables import epsilon_by_sets
 
 SKEWED = {"0": Fraction(9, 10), "1": Fraction(1, 10)}
 
@@ -117,3 +119,58 @@ def test_what_is_refused() -> None:
         population(gate, records={str(one): Fraction(1, 40) for one in range(40)}, size=6)
     with pytest.raises(InvalidParameter, match="none for 1 1"):
         PopulationTable(["0 0", "0 1"], [gate(("0", "0")), gate(("0", "1"))]).population()
+
+
+def noisy(people: tuple[str, ...]) -> list[Fraction]:
+    """More noise where nobody has the property; every loss is finite."""
+    ones = people.count("1")
+    return [Fraction(9 - 2 * ones, 12), Fraction(2 + ones, 12), Fraction(1 + ones, 12)]
+
+
+def needed(size: int, delta: Fraction) -> list[tuple[float, Fraction]]:
+    """The ε that each pair of data sets needs, over all sequences and all sets of outcomes, with its probability."""
+    found = []
+    for people in product("01", repeat=size + 1):
+        weight = math.prod((SKEWED[one] for one in people), start=Fraction(1))
+        rows = [noisy(people[:-1]), noisy((*people[:-2], people[-1]))]
+        found.append((epsilon_by_sets(rows, float(delta)), weight))
+    return sorted(found, reverse=True)
+
+
+@pytest.mark.parametrize("gamma", [Fraction(0), Fraction(1, 100), Fraction(1, 20), Fraction(17, 100), Fraction(1, 2)])
+@pytest.mark.parametrize("delta", [Fraction(0), Fraction(1, 50)])
+def test_the_least_epsilon_for_a_gamma(gamma: Fraction, delta: Fraction) -> None:
+    above, expected = Fraction(0), 0.0
+    for one, weight in needed(3, delta):
+        above += weight
+        if above > gamma:
+            expected = one
+            break
+    mechanism = population(noisy, records=SKEWED, size=3)
+    found = mechanism.epsilon(gamma=gamma, delta=delta)
+    assert found.lower - 1e-9 <= expected <= found.upper + 1e-9
+    assert found.width < 1e-9
+    assert mechanism.gamma(epsilon=found.upper + 1e-9, delta=delta).value.upper <= float(gamma) + 1e-12
+    if expected > 0:  # the twin that stops one pair too early promises too little
+        assert mechanism.gamma(epsilon=found.lower - 1e-6, delta=delta).value.lower > float(gamma)
+
+
+@pytest.mark.parametrize("gamma", [Fraction(0), Fraction(1, 20), Fraction(17, 100)])
+def test_the_least_delta_for_a_gamma(gamma: Fraction) -> None:
+    mechanism = population(noisy, records=SKEWED, size=3)
+    found = mechanism.delta(epsilon=0.1, gamma=gamma)
+    assert mechanism.gamma(epsilon=0.1, delta=found.upper * (1 + 1e-9) + 1e-12).value.upper <= float(gamma) + 1e-12
+    if found.lower > 0:
+        assert mechanism.gamma(epsilon=0.1, delta=found.lower * (1 - 1e-6)).value.lower > float(gamma)
+
+
+def test_the_least_epsilon_from_draws_covers_the_exact_one() -> None:
+    exact = population(noisy, records=SKEWED, size=3).epsilon(gamma=0.1)
+    missed = 0
+    for seed in range(20):
+        drawn = population(noisy, records=SKEWED, size=3, draws=400, confidence=0.9, coins=TestCoins(seed))
+        found = drawn.epsilon(gamma=0.1)
+        missed += not found.lower <= exact.upper + 1e-12 or not exact.lower - 1e-12 <= found.upper
+    assert missed <= 6
+    few = population(noisy, records=SKEWED, size=3, draws=20, confidence=0.999, coins=TestCoins(1))
+    assert few.epsilon(gamma=0.001).upper == math.inf  # so few draws cannot rule out so rare a pair

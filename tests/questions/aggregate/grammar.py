@@ -17,7 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sitr.backends.duckdb import DuckDB
+from sitr.backends.duckdb import DuckDB, Reader
 from sitr.backends.public import public_table
 from sitr.backends.sources import ArrowRows
 from sitr.dataset.schema import Column, Table, describe
@@ -343,9 +343,14 @@ class Storage:
             return pa.array(values, pa.string()).dictionary_encode().cast(kind)
         return pa.array([_held(value, strategies.TYPES[name], kind) for value in values], kind)
 
-    def backend(self, rows: list[Row], others: list[tuple[int | None, Any, Any, Any]] | None = None) -> DuckDB:
+    def backend(
+        self,
+        rows: list[Row],
+        others: list[tuple[int | None, Any, Any, Any]] | None = None,
+        reader: Reader = Reader(),  # noqa: B008 - it is frozen
+    ) -> DuckDB:
         beside = {"stays": ArrowRows(self.stays(others or []), "protected stays")}
-        return DuckDB(ArrowRows(self.table(rows)), {"codes": CODES_ROWS}, beside)
+        return DuckDB(ArrowRows(self.table(rows)), {"codes": CODES_ROWS}, beside, reader)
 
 
 def _ids(of: tuple[pa.DataType, list[Any]], people: list[int | None]) -> pa.Array:

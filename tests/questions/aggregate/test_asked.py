@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from sitr.dataset.schema import Kind, Table, describe
@@ -102,3 +104,96 @@ def test_a_mistake_of_the_whole_question_has_no_place(table: Table) -> None:
     with pytest.raises(SitrError, match="same name") as refused:
         asked("SELECT COUNT(*) AS n, SUM(cost) AS n FROM visits", table)
     assert refused.value.excerpt is None
+
+
+def refused(sql: str, table: Table) -> SitrError:
+    with pytest.raises(SitrError) as found:
+        asked(sql, table)
+    return found.value
+
+
+def test_a_function_without_arguments_is_pointed_at(table: Table) -> None:
+    error = refused("SELECT COUNT(*) AS n FROM visits WHERE days > CURRENT_DATE - 30", table)
+    assert error.excerpt is not None
+    assert str(error.excerpt).splitlines()[1].index("^") == str(error.excerpt).splitlines()[0].index("CURRENT_DATE")
+    assert str(error.excerpt).count("^") == len("CURRENT_DATE")
+
+
+@pytest.mark.parametrize("name", ["STRING_AGG", "string_agg", "LISTAGG", "GROUP_CONCAT"])
+def test_a_function_is_called_what_the_user_calls_it(name: str, table: Table) -> None:
+    error = refused(f"SELECT COUNT(*) AS n, {name}(ward,  ',') AS w FROM visits", table)
+    assert f"the function {name.upper()}: {name}(ward, ','" in error.given
+
+
+def test_a_sub_query_is_shown_as_it_was_written(table: Table) -> None:
+    sql = "SELECT ward, COUNT(*) * 1.0 / (SELECT  COUNT(*) FROM visits WHERE days > 3) AS s FROM visits GROUP BY ward"
+    error = refused(sql, table)
+    assert "(SELECT COUNT(*) FROM visits WHERE days > 3)" in error.given
+    assert error.instead is not None
+    assert "/ 1 /* replace 1 by the answer to SELECT COUNT(*) FROM visits WHERE days > 3 */" in error.instead
+
+
+def test_numbers_side_by_side_are_one_question(table: Table) -> None:
+    error = refused("SELECT (SELECT COUNT(*) FROM visits) AS n, (SELECT AVG(cost) FROM visits) AS m", table)
+    assert error.instead == "SELECT COUNT(*) AS n, AVG(cost) AS m FROM visits"
+
+
+@pytest.mark.parametrize(
+    ("group", "groupings"),
+    [
+        ("ward, days WITH ROLLUP", ["ward, days", "ward", ""]),
+        ("ward, ROLLUP (days)", ["ward, days", "ward"]),
+        ("CUBE (ward, days)", ["ward, days", "ward", "days", ""]),
+    ],
+)
+def test_all_groupings_are_written_out(group: str, groupings: list[str], table: Table) -> None:
+    error = refused(f"SELECT ward, days, COUNT(*) AS n FROM visits GROUP BY {group}", table)
+    questions = [part for part in error.do.split(": ", 2)[2].split("; ") if part.startswith("SELECT")]
+    assert [part.partition(" GROUP BY ")[2] for part in questions] == groupings
+
+
+@pytest.mark.parametrize("condition", ["r <= 2", "RANK() OVER (ORDER BY COUNT(*) DESC) < 3"])
+def test_the_first_ranks_are_sorted_and_cut(condition: str, table: Table) -> None:
+    ranked = "SELECT ward, RANK() OVER (ORDER BY COUNT(*) DESC) AS r FROM visits GROUP BY ward"
+    error = refused(f"{ranked} QUALIFY {condition}", table)
+    assert error.instead is not None
+    assert error.instead.endswith("ORDER BY COUNT(*) DESC LIMIT 2")
+    assert "OVER goes after HAVING" in error.do
+
+
+def test_the_name_of_the_table_before_a_key_does_not_matter(table: Table) -> None:
+    plain = asked("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", table)
+    for select, group in (("ward", "visits.ward"), ("visits.ward", "ward"), ("visits.ward", "visits.ward")):
+        assert asked(f"SELECT {select}, COUNT(*) AS n FROM visits GROUP BY {group}", table) == plain
+    upper = asked("SELECT UPPER(v.ward) AS w, COUNT(*) AS n FROM visits v GROUP BY UPPER(ward)", table)
+    assert upper == asked("SELECT UPPER(ward) AS w, COUNT(*) AS n FROM visits GROUP BY w", table)
+
+
+def test_a_key_of_another_table_is_not_the_same(table: Table) -> None:
+    both = "SELECT a.ward, COUNT(*) AS n FROM visits a JOIN visits b ON a.id = b.id GROUP BY b.ward"
+    assert "SELECT lists the key a.ward, but GROUP BY lists b.ward" in refused(both, table).given
+
+
+@pytest.mark.parametrize("keys", ["id", "ward, id", "visits.id"])
+def test_groups_of_one_person_are_refused_before_they_are_paid_for(keys: str, table: Table) -> None:
+    error = refused(f"SELECT {keys}, COUNT(*) AS n FROM visits GROUP BY {keys} ORDER BY n DESC LIMIT 5", table)
+    assert "makes a group of its own for each person" in error.given
+    assert error.instead is not None
+    assert asked(error.instead, table)
+    assert "id" not in error.instead.partition("GROUP BY")[2]
+
+
+def test_what_the_refusal_of_such_groups_proposes_can_be_asked(table: Table) -> None:
+    error = refused("SELECT id, COUNT(*) AS n FROM visits GROUP BY id", table)
+    assert asked(error.do.partition("each person: ")[2].rstrip("."), table)
+
+
+def test_buckets_of_time_are_parts_of_dates() -> None:
+    kinds = {"id": Kind.INTEGER, "seen": Kind.TIMESTAMP}
+    caps: dict[str, Any] = {"max_groups": 1, "max_rows_per_group": 1, "bounds": {}, "granularity": {}, "keys": {}}
+    readings = describe("readings", kinds=kinds, unit=Person("id"), relation=Relation.ADD_REMOVE, **caps)
+    sql = "SELECT TIME_BUCKET(INTERVAL 1 HOUR, seen) AS h, COUNT(*) AS n FROM readings GROUP BY h"
+    assert (
+        refused(sql, readings).instead == "SELECT DATE_TRUNC('hour', seen) AS h, COUNT(*) AS n FROM readings GROUP BY h"
+    )
+    assert "DATE_TRUNC" not in str(refused(sql.replace("1 HOUR", "7 HOUR"), readings).instead)

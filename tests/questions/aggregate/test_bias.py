@@ -10,7 +10,7 @@ import pytest
 
 from sitr.backends.duckdb import DuckDB
 from sitr.backends.sources import ArrowRows
-from sitr.dataset.schema import Table, describe
+from sitr.dataset.schema import Kind, Table, describe
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
@@ -187,3 +187,26 @@ def test_the_same_number_of_people_is_paid_once() -> None:
     assert query.watch.everybody in query.shown_terms
     assert len(query.terms) == 3  # people, rows, people with rows cut
     assert len(query.watch.terms) == 2
+
+
+def test_values_beyond_bounds_that_no_question_can_write_are_counted() -> None:
+    """EXP(2·cost) has bounds above 2^63, and people with values above them."""
+    kinds = {"id": Kind.INTEGER, "cost": Kind.REAL}
+    table = describe(
+        "visits",
+        kinds=kinds,
+        unit=Person("id"),
+        relation=Relation.ADD_REMOVE,
+        max_groups=1,
+        max_rows_per_group=1,
+        bounds={"cost": (0, 40)},
+        granularity={},
+        keys={},
+    )
+    query = asked("SELECT SUM(EXP(2 * cost)) AS s FROM visits", table).watching(SHARE)
+    assert query.watch is not None
+    ((_, term),) = query.watch.clamped
+    costs = [39.0, 39.9, 40.1, 50.0, None]
+    backend = DuckDB(ArrowRows(pa.table({"id": list(range(5)), "cost": costs})))
+    (cells,) = backend.read(query, salt=1).values()
+    assert cells[query.terms.index(term)] == 2

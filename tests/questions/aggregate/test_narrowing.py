@@ -83,6 +83,16 @@ def test_bounds_follow_from_conditions(where: str, expected: tuple[int, int]) ->
     assert ends(asked(f"SUM(age) AS s FROM t WHERE {where}")) == expected
 
 
+def test_bounds_follow_from_the_condition_of_a_filter() -> None:
+    assert ends(asked("SUM(age) FILTER (WHERE age BETWEEN 18 AND 65) AS s FROM t")) == (18, 65)
+    assert ends(asked("SUM(age) FILTER (WHERE age > 20) AS s FROM t WHERE age BETWEEN 18 AND 65")) == (21, 65)
+    apart = asked("SUM(age) FILTER (WHERE age BETWEEN 1 AND 5) AS s, SUM(pay) AS p FROM t").shown_terms
+    found = [term.quantised.ends for term in apart if isinstance(term, Term) and term.quantised is not None]
+    assert found == [(Fraction(1), Fraction(5)), (Fraction(0), Fraction(200))]  # the other column keeps its own bounds
+    with pytest.raises(DescriptionError, match="needs bounds"):
+        asked("SUM(age) FILTER (WHERE age BETWEEN 1 AND 5) AS s, SUM(age) AS all_of_them FROM t")
+
+
 @pytest.mark.parametrize(
     "where",
     [

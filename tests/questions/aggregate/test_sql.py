@@ -322,7 +322,7 @@ FORBIDDEN = [
     (WHERE + "x = $name", "placeholder"),
     ("SELECT COUNT(?) FROM a", "?"),
     ("SELECT COUNT(*) FROM ?", "?"),
-    (WHERE + "list_filter([1], y -> y > 1)", "LAMBDA"),
+    (WHERE + "list_filter([1], y -> y > 1)", "LIST_FILTER"),
     (WHERE + "list_filter([1], lambda y: y > 1)", "LAMBDA"),
     (WHERE + "t.s.y = 1", "schema before the table"),
     (WHERE + "(s).y = 1", "(s).y"),

@@ -57,6 +57,14 @@ def test_a_sum_moves_by_its_clamp(ask, bounds, add, replace):
     assert distance(ask(BY_WARD.format("SUM(days)"), **changed, relation=REPLACE)) == replace
 
 
+def test_one_bar_is_a_count_and_several_are_a_vector(ask):
+    """Two bars can move against each other when a person is replaced; one bar can only move by c."""
+    one, two = WHOLE.format("HISTOGRAM(days, 0, 2)"), WHOLE.format("HISTOGRAM(days, 0, 2, 5)")
+    assert distance(ask(one, max_groups=1)) == distance(ask(two, max_groups=1)) == (3, 9, 3)
+    assert distance(ask(one, max_groups=1, relation=REPLACE)) == (3, 9, 3)
+    assert distance(ask(two, max_groups=1, relation=REPLACE)) == (6, 18, 3)
+
+
 def test_a_finer_granularity_counts_more_granules(ask):
     coarse, fine = (ask(BY_WARD.format("SUM(cost)"), granularity={"cost": step}) for step in (0.5, 0.125))
     assert distance(fine)[0] == 4 * distance(coarse)[0]

@@ -20,7 +20,7 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
 from sitr.numbers import exact
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.auto.caps import Caps, possible
+from sitr.questions.auto.caps import CapPair, possible
 from sitr.questions.auto.plan import SHARE, AutoPlan
 from sitr.questions.auto.question import AutoQuestion, AutoRelease, second
 from sitr.questions.suggest.question import SuggestionRelease
@@ -54,13 +54,13 @@ def louder(plan: AutoPlan, place: int) -> AutoPlan:
 def test_every_possible_choice_keeps_the_rest_of_the_price(ask: Ask, price: Kept, relation: Relation) -> None:
     plan = planned(ask(SQL, relation=relation, bounds=BOUNDS), price)
     every = possible(plan.choosing.spreads)
-    assert every[0] == Caps(1, 1)
+    assert every[0] == CapPair(1, 1)
     assert len(every) == len(set(every)) == 4 * 15
     for caps in every:
         at = plan.at(caps)
         at.check()
         assert (at.rest, at.choosing, at.price, at.text) == (plan.rest, plan.choosing, plan.price, plan.text)
-        assert Caps.of(at.query) == caps
+        assert CapPair.of(at.query) == caps
         count = at.answering.measurements[0].distance
         assert count is not None
         moved = min(caps.max_groups, len(PLACES)) * caps.max_rows_per_group
@@ -77,7 +77,7 @@ def test_the_promise_is_the_price_from_below_and_from_above(ask: Ask, price: Kep
     assert exact(getattr(plan.promise(), name)) >= whole * (1 - Fraction(1, 10**12))
     assert exact(getattr(plan.choosing.price, name)) <= whole * SHARE
     assert exact(getattr(plan.rest, name)) <= whole * (1 - SHARE)
-    for caps in (Caps(1, 1), Caps(4, 64), possible(plan.choosing.spreads)[-1]):
+    for caps in (CapPair(1, 1), CapPair(4, 64), possible(plan.choosing.spreads)[-1]):
         stages = [plan.choosing.promise(), plan.at(caps).answering.promise()]
         used = sum(exact(getattr(each, name)) for each in stages)
         assert whole * Fraction(97, 100) <= used <= whole
@@ -85,7 +85,7 @@ def test_the_promise_is_the_price_from_below_and_from_above(ask: Ask, price: Kep
 
 @pytest.mark.parametrize("price", PRICES, ids=repr)
 def test_less_noise_in_either_stage_is_refused(ask: Ask, price: Kept) -> None:
-    plan = planned(ask(SQL, bounds=BOUNDS), price).at(Caps(2, 4))
+    plan = planned(ask(SQL, bounds=BOUNDS), price).at(CapPair(2, 4))
     for place in (0, -1):
         with pytest.raises(InvalidPromise):
             louder(plan, place).check()
@@ -104,12 +104,12 @@ def test_only_possible_caps_follow_and_the_second_stage_has_them(ask: Ask) -> No
     query = ask(SQL, bounds=BOUNDS)
     question, plan = AutoQuestion(query), planned(query, PRICES[1])
     counts = tuple((10_000,) * spread.size for spread in plan.choosing.spreads)
-    first = AutoRelease(plan, counts, Caps(4, 2))
+    first = AutoRelease(plan, counts, CapPair(4, 2))
     assert first.possible()
-    assert not replace(first, caps=Caps(3, 2)).possible()
+    assert not replace(first, caps=CapPair(3, 2)).possible()
     assert not replace(first, counts=counts[1:]).possible()
-    assert Caps.of(second(first).reading()) == Caps(4, 2)
-    assert Caps.of(second(replace(first, caps=None)).reading()) == Caps.of(query)
+    assert CapPair.of(second(first).reading()) == CapPair(4, 2)
+    assert CapPair.of(second(replace(first, caps=None)).reading()) == CapPair.of(query)
     assert len(question.reading()) == len(counts) == len(plan.choosing.measurements)
     assert SuggestionRelease(plan.choosing, counts).possible()
 
@@ -122,7 +122,7 @@ def test_what_cannot_have_chosen_caps_is_refused(ask: Ask) -> None:
         planned(ask(SQL, bounds=BOUNDS, unit=Row(), max_groups=None, max_rows_per_group=None), PRICES[0])
 
 
-SAMPLE = (Caps(1, 1), Caps(4, 8), Caps(64, 2), Caps(1024, 16_384))
+SAMPLE = (CapPair(1, 1), CapPair(4, 8), CapPair(64, 2), CapPair(1024, 16_384))
 
 
 @pytest.mark.parametrize("keys", [None, {}], ids=["public keys", "unknown keys"])
@@ -156,7 +156,7 @@ def test_prices_with_delta_add_up_whichever_caps_follow(ask: Ask, price: Kept, k
 def test_the_rest_of_the_price_is_used(ask: Ask) -> None:
     """From below: 5% less than the rest would not pay for the second stage."""
     for price in WITH_DELTA:
-        at = planned(ask(SQL, bounds=BOUNDS, keys={}), price).at(Caps(4, 8))
+        at = planned(ask(SQL, bounds=BOUNDS, keys={}), price).at(CapPair(4, 8))
         less = replace(at, rest=at.rest.share(Fraction(95, 100)))
         with pytest.raises(InvalidPromise):
             less.answering.check()

@@ -66,4 +66,4 @@ SELECT MEDIAN(age) FROM visits;
 SELECT COUNT(*) / COUNT(DISTINCT patient_id) AS each FROM visits;
 -- who cost most
 SELECT patient_id, SUM(cost) AS total FROM visits GROUP BY patient_id ORDER BY total DESC LIMIT 5;
--- plain: SELECT patient_id, 0 AS total FROM visits WHERE FALSE
+-- refused

@@ -129,7 +129,7 @@ def test_no_translation_is_unused() -> None:
 FIXED = {
     *("Expected {}, got {}.", "Usage:", "Options:", "Arguments:", "Commands:", "[required]", "[default: {}]"),
     *("[OPTIONS]", "COMMAND [ARGS]...", "Show this message and exit."),
-    *("<str>", "<path>", "<list[str]>", "<list[Path]>", "<int>", "<int range>", "<float>", "<float range>"),
+    *("<str>", "<path>", "<int>", "<int range>", "<float>", "<float range>"),
 }
 """Texts that are not written as messages in the source."""
 

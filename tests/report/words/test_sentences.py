@@ -28,6 +28,7 @@ from sitr.ledger.receipt import Paid
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
+from sitr.noise.coins import Provenance
 from sitr.numbers import Interval
 from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.clamping import ClampedSum, Clamping
@@ -83,6 +84,7 @@ def samples() -> dict[str, list[Any]]:
         "TheoremResult": [row for one in compared for row in one.rows],
         "Interval": [Interval(0.25, 0.5), Interval(0.0, 0.5), Interval(0.5, 0.5)],
         "Why": [*Why],
+        "Provenance": [*Provenance],
         "Clamping": [
             Clamping("س", ClampedSum("س", first), ClampedSum("س", second))
             for first, second in ((4.0, 2.0), (2.0, 4.0), (4.0, 4.0))
@@ -106,6 +108,7 @@ def samples() -> dict[str, list[Any]]:
         "Total": [Total(0.5, 0.75, two_sided=True), Total(0.0, 0.75, two_sided=False)],
         "Receipt": [certified(releases[0]).receipt, receipt],
         "Sequence[str]": [("س", "ص")],
+        "Iterable[str]": [("س", "ص")],
         "Sequence[tuple[str, str]]": [(("س", "± 1"),)],
         "Sequence[tuple[str, Fraction]]": [(("س", Fraction(1)), ("ص", Fraction(4)))],
         "Sequence[Met]": [(Met("س", Fraction(5), Fraction(4)),), (Met("س", Fraction(4), Fraction(5)),)],

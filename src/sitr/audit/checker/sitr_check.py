@@ -23,7 +23,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 from hashlib import sha256
@@ -35,6 +35,7 @@ from flint import arb, arb_poly, ctx
 
 BITS, DIGITS, SOUND, LOOSE, SHARP = 256, 1e-12, 5e-4, 1e-2, 1e-5
 POINTS = 2**11  # of the lattice on which losses are added, times the root of their number
+CELL = re.compile(r'title="([−\d,.]+)(?: ± ([\d,.]+))?"[^>]*><bdi dir="ltr"><b>([^<]*)<')
 Json = dict[str, Any]
 
 
@@ -47,7 +48,7 @@ def ball(number: Any) -> arb:
     return number if isinstance(number, arb) else arb(exact(number).numerator) / arb(exact(number).denominator)
 
 
-def added(numbers: Iterable[Any]) -> arb:
+def added(numbers: Any) -> arb:
     return sum(map(ball, numbers), arb(0))
 
 
@@ -55,13 +56,11 @@ def normal(x: arb) -> arb:  # Φ
     return (-x / arb(2).sqrt()).erfc() / 2
 
 
-# Distances: how far one unit moves the measured numbers
 def corners(block: Json) -> Iterator[list[tuple[int, int, int]]]:
     """The worst ways to fill groups: (rows of one unit, rows of the other, number of groups).
     With at most m rows in a group and T in all, a sum of a convex function over groups is largest if ⌊T/m⌋ are full and
     one has the rest. If a unit replaces another one, x groups may be full of both, and the rest of each may be alone,
-    lie over a full group of the other, or over its rest. All sums are linear in x, so only its two ends count.
-    """
+    lie over a full group of the other, or over its rest. All sums are linear in x, so only its two ends count."""
     cells, groups = block["cells"], block["groups"]
     most = block["rows_per_group"] * (groups if cells is None else min(groups, cells))
     total = most if block["rows"] is None else min(block["rows"], most)
@@ -80,8 +79,7 @@ def corners(block: Json) -> Iterator[list[tuple[int, int, int]]]:
 
 def distance(block: Json) -> dict[str, int]:
     """Two units with a and b rows move a sum apart by B·max(a, b) + A·min(a, b): one pulls up, and the other down.
-    B is the larger and A the smaller of −low and high, between which each row adds a number, or nothing.
-    """
+    B is the larger and A the smaller of −low and high, between which each row adds a number, or nothing."""
     small, large = sorted((-min(0, block["low"]), max(0, block["high"])))
     ways = [[(large * max(a, b) + small * min(a, b), n) for a, b, n in way] for way in corners(block)]
     l1, l2 = (max(sum(gap**power * n for gap, n in way) for way in ways) for power in (1, 2))
@@ -109,8 +107,7 @@ def granules(law: Json, name: str = "") -> Fraction:
 def upper_tail(law: Json, k: int) -> arb:
     """P(Y ≥ k) for additive noise in granules, whose law is symmetric.
     Discrete Gaussian, σ > 1,000: e^{−y²/2σ²} is convex beyond σ, so each term is at most the integral over half a step
-    to both sides, and all terms are at least the trapezoids. The sum over all integers is σ√(2π)(1 ± e^{−σ²}).
-    """
+    to both sides, and all terms are at least the trapezoids. The sum over all integers is σ√(2π)(1 ± e^{−σ²})."""
     if k < 1:
         return 1 - upper_tail(law, 1 - k)
     size = granules(law)
@@ -154,8 +151,7 @@ def pure(epsilon: Any, part: Part, rho: Any = None) -> Known:
 def additive(law: Json) -> Known:
     """Laplace: ε = Δ/scale [DMNS06]. Discrete Gaussian: ρ = Δ²/2σ² [CKS20, Thm 4]. Rounded Gaussian: μ = Δ/σ [DRS22].
     Of Laplace noise on vectors, one number that moves by Δ loses most: a vector moves in steps of one granule, each
-    with the same trade-off curve; one number attains their composition, because its likelihood ratio is monotone.
-    """
+    with the same trade-off curve; one number attains their composition, because its likelihood ratio is monotone."""
     moved, size = granules(law, "sensitivity"), granules(law)
     ratio = moved / size
     if law["law"] == "discrete Laplace":
@@ -173,16 +169,14 @@ def bell(moved: Fraction, sigma: Fraction, *, single: bool) -> tuple[Part, arb]:
     has the law of Y, by completing the square; and from X + 1 that of Y + 1, as w has period 1. So (Y, Y + v) is made
     from (X, X + v). Both densities have the factor w(x)/E[w] beside those of a normal law, so the hockey-stick is at
     most that of N(0, s²), times (1 + η)/(1 − η) for each number that moves: w is its mean times at most 1 ± η, with
-    η = 2Σ_j e^{−2π²τ²j²}, by Poisson's formula.
-    """
+    η = 2Σ_j e^{−2π²τ²j²}, by Poisson's formula."""
     if sigma <= 32:
         if moved >= 1 and (single or moved**2 < 2):
             return Part("bell", (sigma**2, math.floor(moved))), arb(0)
         return Part("gauss", (ball(moved**2) * least_mu(sigma) ** 2,)), arb(0)
     numbers = 1 if single else max(1, math.floor(moved**2))
     tau2 = (arb(40000) * numbers).log() / (2 * arb.pi() ** 2)
-    first = (-2 * arb.pi() ** 2 * tau2).exp()
-    eta = 2 * first / (1 - first)
+    eta = 2 / (2 * arb.pi() ** 2 * tau2).expm1()
     return Part("gauss", (ball(moved**2) / (ball(sigma) ** 2 - tau2),)), numbers * ((1 + eta) / (1 - eta)).log()
 
 
@@ -194,8 +188,7 @@ def least_mu(sigma: Fraction) -> arb:
     The first K differences are computed. For k ≥ K: the derivative of −ln Φ(−z) is at least z, so zD + D²/2 ≤ a, where
     a = ln P(Y ≥ k)/P(Y ≥ k + 1) ≤ (2k + 1)/2σ² + r, and r is the fall of S(k) = P(Y ≥ k)/P(Y = k) from K to K + 1.
     And z_k ≥ y = k/σ − c, if P(Y ≥ k) ≤ φ(y)/(y + 1/y) [DLMF, 7.8.2], which holds for all k ≥ K if it holds at K and
-    cy ≥ 1, y ≥ 1 there. The two give D ≤ 1/σ + (c/σ + r)/(y + 1/σ).
-    """
+    cy ≥ 1, y ≥ 1 there. The two give D ≤ 1/σ + (c/σ + r)/(y + 1/σ)."""
     count, size = max(50, math.ceil(200 * sigma)), ball(sigma)
     tails = bell_tails(sigma**2, count + 2)
     places = [arb(2).sqrt() * (2 * tail).erfcinv() for tail in tails[1:]]
@@ -213,8 +206,7 @@ def quantile(law: Json) -> Known:
     a values of one unit and b of the other move the costs so that losses differ by numbers in an interval of length
     η = 2·rate·(max(α, 1 − α)·max(a, b) + min(α, 1 − α)·min(a, b)); rate·max(a, b) for an extreme, whose cost counts
     one side only. So ε = Ση, and ρ = Ση²/8 [CR21]; with `flip`, losses are ±η at most, and ρ = Ση²/2 [MS20]. For the
-    loss, η of groups are put together until each sum is as wide as the widest: fewer than 2⌈Ση/widest⌉ [DDR20, 3.4].
-    """
+    loss, η of groups are put together until each sum is as wide as the widest: fewer than 2⌈Ση/widest⌉ [DDR20, 3.4]."""
     rate, level = exact(law["rate"]), exact(law["level"])
     extreme = (level == 0 and law["offset"] <= 0) or (level == 1 and law["offset"] >= 0)
     small, large = (Fraction(0), rate) if extreme else (2 * rate * share for share in sorted((level, 1 - level)))
@@ -230,8 +222,7 @@ def threshold(law: Json) -> Known:
     """Keys are shown if their noisy number of units is at least `least`.
     A unit that is alone in its g keys is exposed with δ = 1 − (1 − p)^g, p = P(c + Y ≥ least). Otherwise the loss is
     that of the noise; of Laplace noise if p ≤ 1 − e^{−c/scale}, so that a key that is not shown loses no more [KKMN09;
-    DVG22, Sec. 2]. With Gaussian noise, moments are bounded outside that event [BS16, Def. 8.1].
-    """
+    DVG22, Sec. 2]. With Gaussian noise, moments are bounded outside that event [BS16, Def. 8.1]."""
     noise, alone = additive(law["noise"]), upper_tail(law["noise"], law["least"] - law["each"])
     delta = -((-alone).log1p() * law["groups"]).expm1()
     if noise.epsilon is None:
@@ -266,7 +257,6 @@ def derived(law: Json) -> Known | None:
     return None
 
 
-# ε at δ: the loss of all measurements together
 def tails(part: Part, x: Fraction) -> tuple[arb, arb]:
     """P(L > x) and Q(L > x) for a pair of laws P and Q. All pairs here are the same in both directions."""
     largest = {"laplace": part.numbers[-1] / part.numbers[0], "pair": part.numbers[0]}.get(part.kind, math.inf)
@@ -300,8 +290,7 @@ def reach(part: Part, tiny: arb) -> Fraction:
 
 def on_lattice(part: Part, step: Fraction, tiny: arb) -> tuple[arb_poly, int, arb]:
     """Masses at multiples of the step that dominate a pair, the first multiple, and the mass at infinity.
-    The P- and Q-mass of each cell go to its ends: the hockey-stick curve becomes its chords, above it [DGKM22].
-    """
+    The P- and Q-mass of each cell go to its ends: the hockey-stick curve becomes its chords, above it [DGKM22]."""
     last = math.ceil(reach(part, tiny) / step)
     above = [tails(part, step * i) for i in range(-last - 1, last + 1)]
     masses, width = [1 - above[0][0], *([arb(0)] * (len(above) - 1))], -((-ball(step)).expm1())
@@ -318,9 +307,9 @@ def epsilon_at(parts: list[Part], goal: arb) -> float:
     if len(laws) == 1 and laws[0].times == 1:
         law = laws[0]  # the hockey-stick itself, P(L > ε) − e^ε·Q(L > ε) [BW18, Thm 5]
         return bisected(lambda x: bool(tails(law, exact(x))[0] - ball(x).exp() * tails(law, exact(x))[1] <= goal))
-    tiny = goal / 10**9
-    wide, many = sum(reach(law, tiny) * law.times for law in laws), sum(law.times for law in laws)
-    step = Fraction(wide).limit_denominator(10**9) / (POINTS * math.isqrt(many))
+    tiny, many = goal / 10**9, sum(law.times for law in laws)
+    wide = Fraction(sum(reach(law, tiny) * law.times for law in laws))
+    step = wide.limit_denominator(10**9) / (POINTS * math.isqrt(many))
     total, first, finite = arb_poly([1]), 0, arb(1)
     for law in laws:
         masses, start, infinite = on_lattice(law, step, tiny)
@@ -348,8 +337,7 @@ def bisected(fits: Callable[[float], bool]) -> float:
 
 def from_rho(rho: Fraction, delta: arb) -> float:
     """ε of ρ-zCDP at δ: min over α of ρα + ln(1 − 1/α) + (ln(1/δ) − ln α)/(α − 1) [CKS20, Prop. 12].
-    Every α is valid; the best has ρx² + ln(1 + x) = ln(1/δ) for x = α − 1.
-    """
+    Every α is valid; the best has ρx² + ln(1 + x) = ln(1/δ) for x = α − 1."""
     x = ball(Fraction(bisected(lambda x: float(rho) * x * x + math.log1p(x) >= -float(delta.log()))))
     return max(0.0, float((ball(rho) * (1 + x) - (1 / x).log1p() - (delta.log() + x.log1p()) / x).upper()))
 
@@ -458,8 +446,7 @@ class Check(NamedTuple):
 
     def noise(self, one: Json, law: Json, far: dict[str, int], of: str) -> None:
         """The noise is made for the distance: ℓ1 for Laplace, ℓ2 for Gaussian noise; they are the same for one number.
-        A count that changes by 1 moves one deviation within buckets of 2^j cells, for each j, by 2(1 − 2^{−j}) at most.
-        """
+        A count that changes by 1 moves one deviation within buckets of 2^j cells, for each j, by 2(1 − 2^{−j})."""
         power, sizes = 1 if law["law"] == "discrete Laplace" else 2, one["moves"][0].get("deviations")
         moved: Any = far["l1"] ** power if power == 1 or law.get("single") else far["l2_squared"]
         if sizes:
@@ -541,17 +528,28 @@ class Check(NamedTuple):
 
     def record(self, figures: Json, release: str) -> None:
         """The released numbers have the hash that the record names, and both are about the same entry."""
-        receipt = figures["receipt"]
+        said, own = figures["receipt"], json.loads(release or "{}") | {"sha256": sha256(release.encode()).hexdigest()}
         if not release:
-            self.unknown("record: released numbers", receipt["sha256"], "the page does not carry them")
-        inside = json.loads(release or "{}") | {"sha256": sha256(release.encode()).hexdigest()}
-        for name in ("sha256", "entry", "at", "dataset", "private") if release else ():
-            self.judge(f"record: {name}", receipt[name], inside[name], receipt[name] == inside[name])
+            self.unknown("record: released numbers", said["sha256"], "the page does not carry them")
+        for name in ("sha256", "entry", "at", "dataset", "private", "coins") if release else ():
+            self.judge(f"record: {name}", said.get(name), own.get(name), said.get(name) == own.get(name))
+
+    def seen(self, page: str, figures: Json, release: str) -> None:
+        """What a reader sees: the promise rounded up, and released numbers, in granules or not, with fewer digits."""
+        for name, text in re.findall(r'class="badge">[^<]*?([ερ]) = ([\d.]+)', page):
+            most = coordinates(figures["promise"]).get({"ε": "epsilon", "ρ": "rho"}[name], Fraction(0))
+            self.judge(f"shown: {name}", text, most, most * (1 - DIGITS) <= exact(text) <= most * Fraction(101, 100))
+        grains = {1.0, *(float(Fraction(one["granularity"])) for one in figures["plan"]["measurements"])}
+        numbers = re.findall(r"-?\d+(?:\.\d+)?", json.dumps(json.loads(release or "{}").get("released")))
+        known = {f"{float(number) * grain:.9g}" for number in numbers for grain in grains}
+        for whole, wide, text in CELL.findall(page):
+            value, near, off = (float(one.replace("−", "-").replace(",", "") or 0) for one in (whole, text, wide))
+            if f"{value:.9g}" in known or not re.search("AVG|VAR|STD|CORR|TILE|MEDI|M[AI][NX]|/", figures["question"]):
+                self.judge("shown: released", text, whole, f"{value:.9g}" in known and abs(value - near) <= off / 10)
 
     def certificate(self, figures: Json) -> None:
-        every, who = [], (figures["receipt"] or {}).get("neighbors", "")
-        for number, one in enumerate(figures["plan"]["measurements"], 1):
-            every.append(self.measurement(f"{number}. {one['name'] or 'keys'}"[:48], one, who))
+        who, parts = (figures["receipt"] or {}).get("neighbors", ""), enumerate(figures["plan"]["measurements"], 1)
+        every = [self.measurement(f"{number}. {one['name'] or 'keys'}"[:48], one, who) for number, one in parts]
         known = [one for one in every if one is not None]
         if len(known) == len(every):
             self.promise(known, figures)
@@ -579,6 +577,7 @@ def check(text: str) -> Check:
     (found.ledger if "entries" in content else found.certificate)(content)
     if page:
         found.record(content, page["sitr-release"])
+        found.seen(re.sub("<template.*?</template>", "", text, flags=re.DOTALL), content, page["sitr-release"])
     return found
 
 
@@ -587,7 +586,8 @@ def main(arguments: list[str]) -> int:
         (path,) = arguments
         rows = check(Path(path).read_text("utf-8")).rows
     except Exception as failure:  # noqa: BLE001 - whatever is odd about the file
-        sys.stderr.write(f"Cannot check this: {failure!r}\nUsage: python sitr_check.py CERTIFICATE\n")
+        why = "Name one certificate, or a ledger or an answer in JSON; a label has no figures"
+        sys.stderr.write(f"Cannot check this. {why if isinstance(failure, ValueError) else failure}.\n")
         return 2
     for figure, stated, mine, verdict in [("figure", "stated", "derived", "verdict"), *rows]:
         sys.stdout.write(f"{figure:72}  {stated:26}  {mine:26}  {verdict}\n")

@@ -18,6 +18,7 @@ from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
+from sitr.flavors.pufferfish import Pufferfish
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
@@ -147,6 +148,11 @@ def unusable(claim: Promise) -> InvalidUse:
         return InvalidUse(
             given="A random promise may fail for a fraction of the data sets, so one pair of inputs cannot refute it.",
             do="Audit the promise inside of it, on inputs for which it should hold.",
+        )
+    if isinstance(claim, Pufferfish):
+        return InvalidUse(
+            given="A Pufferfish promise is about secrets and priors, so one pair of inputs cannot refute it.",
+            do="Use sitr.audit.pufferfish(…) with the table of a finite mechanism.",
         )
     return InvalidUse(
         given=f"The audit has no test for {claim!r}.", do="Convert it first, for example with to_approximate(delta=…)."

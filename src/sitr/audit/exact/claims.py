@@ -23,6 +23,7 @@ from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.notation import parse, write
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
+from sitr.flavors.pufferfish import Pufferfish
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
@@ -60,6 +61,8 @@ class Figures(Protocol):
     def table(self) -> Table: ...
     @property
     def neighbors(self) -> Places: ...
+    @property
+    def given_secrets(self) -> bool: ...
     def epsilon(self, *, delta: Number = 0) -> Figure: ...
     def delta(self, *, epsilon: Number) -> Figure: ...
     def exceeding(self, *, epsilon: Number) -> Figure: ...
@@ -185,6 +188,13 @@ def _parts(mechanism: Figures, promise: Claim) -> Iterator[Part]:
             yield from _moments(mechanism, promise)
         case GaussianDP(mu):
             yield _compared(mechanism, "μ", mechanism.mu(), mu)
+        case Pufferfish(epsilon):
+            if not mechanism.given_secrets:
+                raise InvalidParameter(
+                    given="A Pufferfish promise is about secrets and priors, and a table of inputs names none.",
+                    do="Use sitr.audit.pufferfish(…), or --priors and --secrets.",
+                )
+            yield _pure(mechanism, epsilon)
         case RandomDP():
             raise InvalidParameter(
                 given="A random promise is about data drawn from a population, and a table of inputs names none.",

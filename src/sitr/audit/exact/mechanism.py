@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from flint import arb
@@ -16,6 +16,7 @@ from sitr.audit.exact import rational
 from sitr.audit.exact.claims import Decision, decided
 from sitr.audit.exact.events import Found, epsilon_at, exponential, quantile
 from sitr.audit.exact.figure import Figure
+from sitr.audit.exact.line import BestLine, best_line, rho_curve
 from sitr.audit.exact.moments import Moments
 from sitr.audit.exact.neighbors import Neighbors, Places, neighboring
 from sitr.audit.exact.pairs import Ends, Pairs
@@ -70,7 +71,7 @@ def finite(table: object, /, *, neighbors: object = Neighbors.ALL, rounding: Num
     return FiniteMechanism(read, neighboring(read, neighbors))
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FiniteMechanism:
     """A table of probabilities and its pairs of neighbours. Every figure is for the worst pair in its worse direction.
 
@@ -88,9 +89,19 @@ class FiniteMechanism:
         pairs = f"{len(self.neighbors)} pairs of neighbours"
         return f"FiniteMechanism({inputs} inputs, {outcomes} outcomes, {pairs}, {numbers})"
 
+    @property
+    def given_secrets(self) -> bool:
+        """Whether inputs are secrets under a prior, as Pufferfish promises need it."""
+        return self.meaning is Meaning.PUFFERFISH
+
     def pairs(self) -> Pairs:
         """Both directions of all pairs."""
         return Pairs.of(self.table, self.neighbors)
+
+    @cached_property
+    def _moments(self) -> Moments:
+        """The losses of all pairs, which several figures need."""
+        return Moments.of(self.pairs())
 
     def infinite_mass(self) -> Figure:
         """P(L = +∞): how often somebody is exposed outright, whatever ε is."""
@@ -238,15 +249,28 @@ class FiniteMechanism:
         pairs = self.pairs()
         if (exposed := self._exposed(pairs)) is not None:
             return exposed
-        found = largest_rho(pairs, xi=float(xi), relative=relative, limit=limit)
+        found = largest_rho(self._moments, xi=float(xi), relative=relative, limit=limit)
         return self._supremum(pairs, found, at=found.tilt + 1)
 
-    def subgaussian(self, *, relative: float = RELATIVE, limit: float | None = None) -> Figure:
-        """The least τ with E[e^{λ(L − E[L])}] ≤ e^{λ²τ²/2} for all real λ. `at` is |λ|.      [DR16, Def. 2.1]"""
+    def best_line(self, *, delta: Number, times: int = 1) -> BestLine:
+        """The pair (ξ, ρ) that implies the least ε at δ after a number of uses, and that ε from both sides."""
+        return best_line(self, delta=delta, times=times)
+
+    def rho_curve(self, xis: Iterable[Number], /) -> tuple[tuple[float, Figure], ...]:
+        """The tight curve ρ(ξ) at several ξ."""
+        return rho_curve(self, tuple(xis))
+
+    def subgaussian(
+        self, *, relative: float = RELATIVE, limit: float | None = None, rho: Figure | None = None
+    ) -> Figure:
+        """The least τ with E[e^{λ(L − E[L])}] ≤ e^{λ²τ²/2} for all real λ. `at` is |λ|.      [DR16, Def. 2.1]
+
+        `rho` is what `rho()` returned, if it is known: it saves time.
+        """
         pairs = self.pairs()
         if (exposed := self._exposed(pairs)) is not None:
             return exposed
-        found = largest_tau(pairs, relative=relative, limit=limit)
+        found = largest_tau(self._moments, relative=relative, limit=limit, rho=math.inf if rho is None else rho.upper)
         return self._supremum(pairs, found, at=found.tilt)
 
     def mu(self) -> Figure:
@@ -335,7 +359,7 @@ class FiniteMechanism:
             return np.arange(len(p)) == int(np.argmax(shares))
 
         looked = lambda p, q: (look(p, q), self._figure(()))  # noqa: E731
-        found = self._largest(pairs, bound(Moments.of(pairs)), looked, event)
+        found = self._largest(pairs, bound(self._moments), looked, event)
         if not found.outcomes:
             p, q = (self.table.values[self.table.place(name)] for name in found.pair)
             found = Figure(found.value, found.pair, self._named(np.flatnonzero(event(p, q))))

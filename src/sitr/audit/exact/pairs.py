@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 else:
     np = Later("numpy")
 
-CELLS = 1 << 20
-"""At most about this many probabilities are looked at at once."""
+CELLS = 1 << 16
+"""At most about this many probabilities are looked at at once: few enough for a processor's cache."""
 
 
 class Ends(NamedTuple):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from sitr.audit.exact import rational
 from sitr.audit.exact.claims import Verdict
-from sitr.audit.exact.events import exponential
+from sitr.audit.exact.events import epsilon_at, exponential
 from sitr.audit.exact.neighbors import records
 from sitr.audit.exact.pairs import Ends, Pairs
 from sitr.audit.exact.reading import read_table
@@ -30,7 +31,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.notation import parse
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
-from sitr.loss.law import check
+from sitr.loss.law import Vector, check
 from sitr.namespace import Later
 from sitr.noise import Coins, uniform
 from sitr.numbers import Interval, Number, exact, float_above, float_below, inside, natural
@@ -118,6 +119,58 @@ class PopulationMechanism:
         value = Interval(max(0.0, float_below(least)) if least else 0.0, min(1.0, float_above(most)) if most else 0.0)
         return Failing(value, least if least == most else None, names, None)
 
+    def epsilon(self, *, gamma: Number, delta: Number = 0) -> Interval:
+        """The least ε such that pairs of data sets are (ε, δ)-close except with probability γ: α of (α, γ), (α, η, γ).
+
+        Each pair needs an ε of its own; all of them but the largest with a total probability of γ must be allowed.
+        """
+        check(delta, "delta", above=0.0, below=1.0, ends="above")
+        rest = exact(delta)
+        if not rest:
+            return self._all_but(self._both.largest(), exact_gamma(gamma))
+        low, high = float_below(rest), float_above(rest)
+        found = [epsilon_at(self._both.some([place]), low, high).value for place in range(len(self._both))]
+        ends = Ends(*(np.array([getattr(one, end) for one in found]) for end in ("lower", "upper")))
+        return self._all_but(ends, exact_gamma(gamma))
+
+    def delta(self, *, epsilon: Number, gamma: Number) -> Interval:
+        """The least δ such that pairs of data sets are (ε, δ)-close except with probability γ: η of (α, η, γ)."""
+        check(epsilon, "epsilon", above=0.0, ends="above")
+        number = exact(epsilon)
+        odds = exponential(float(number)) if number else (1.0, 1.0)
+        return self._all_but(self._both.hockey_stick(*odds), exact_gamma(gamma))
+
+    def _all_but(self, ends: Ends, gamma: Fraction) -> Interval:
+        """The least number that all pairs but some with a total probability of at most γ need.
+
+        Of drawn pairs, the share above the number must be so small, or so large, that an interval of this confidence
+        lies on one side of γ.      [CP34]
+        """
+        count = len(self.pairs)
+        low, high = (np.maximum(one[:count], one[count:]) for one in ends)
+        few = many = gamma
+        if self.drawn is not None:
+            counts, ends_of = range(self.drawn + 1), self._share
+            few = Fraction(bisect_right(counts, gamma, key=lambda one: Fraction(ends_of(one).upper)) - 1, self.drawn)
+            many = Fraction(bisect_right(counts, gamma, key=lambda one: Fraction(ends_of(one).lower)) - 1, self.drawn)
+        return Interval(max(0.0, self._quantile(low, many)), max(0.0, self._quantile(high, few)))
+
+    def _share(self, count: int) -> Interval:
+        """An interval for the probability of what this number of draws showed."""
+        assert self.drawn is not None
+        return clopper_pearson((count, count), self.drawn, confidence=self.confidence)
+
+    def _quantile(self, needs: Vector, gamma: Fraction) -> float:
+        """The least of these numbers above which pairs have a total probability of at most γ; infinite if γ < 0."""
+        if gamma < 0:
+            return math.inf
+        above = Fraction(0)
+        for place in np.argsort(-needs, kind="stable").tolist():
+            above += self.weights[place]
+            if above > gamma:
+                return float(needs[place])
+        return 0.0
+
     def _names(self, first: int, second: int) -> tuple[Name, Name]:
         return self.table.inputs[first], self.table.inputs[second]
 
@@ -156,6 +209,12 @@ class PopulationMechanism:
                 low[place] = high[place] = _fails(p, q, epsilon, delta)
         count = len(self.pairs)
         return (low[:count] | low[count:]).tolist(), (high[:count] | high[count:]).tolist()
+
+
+def exact_gamma(gamma: Number) -> Fraction:
+    """γ as a fraction."""
+    check(gamma, "gamma", above=0.0, below=1.0, ends="above")
+    return exact(gamma)
 
 
 def _fails(p: Row, q: Row, epsilon: Fraction, delta: Fraction) -> bool:

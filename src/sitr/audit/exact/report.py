@@ -19,7 +19,7 @@ from sitr.audit.exact.table import shown
 from sitr.numbers import Number
 from sitr.report.figured import Figured
 from sitr.report.figures import about, at_least, at_most, displayed
-from sitr.report.paper import Column, Facts, Role, Table
+from sitr.report.paper import Facts, PaperColumn, PaperTable, Role
 from sitr.report.text.terminal import as_text, facts, grid
 from sitr.report.words.words import Words, in_words
 
@@ -99,10 +99,10 @@ class Verification:
                 case Verdict.UNDECIDED:
                     yield say.undecided(decision.claim, symbol, least, most, about(allowed, digits=12))
 
-    def _table(self, words: Words) -> Table:
+    def _table(self, words: Words) -> PaperTable:
         say = words.exact
         headings, roles = say.headings(), (Role.KEY, Role.NUMBER, Role.TEXT, Role.TEXT)
-        columns = tuple(Column(heading, role) for heading, role in zip(headings, roles, strict=True))
+        columns = tuple(PaperColumn(heading, role) for heading, role in zip(headings, roles, strict=True))
         rows = [
             (
                 say.figure(line.name, line.parameter),
@@ -112,7 +112,7 @@ class Verification:
             )
             for line in self.lines
         ]
-        return Table(columns, lambda: iter(rows), len(rows))
+        return PaperTable(columns, lambda: iter(rows), len(rows))
 
     def _facts(self, words: Words) -> Facts:
         say, table = words.exact, self.mechanism.table
@@ -150,6 +150,7 @@ def verification(
     >>> print(str(verification(response, (response.verify("pure(1)"),))).splitlines()[0])
     Broken: pure(1) does not hold: ε is at least 1.09861, and the claim allows 1.
     """
+    rho = mechanism.rho()
     looks: list[tuple[Figured, str, Callable[[], Figure]]] = [
         (Figured.EPSILON, "", mechanism.epsilon),
         (Figured.EPSILON_AT_DELTA, about(delta), lambda: mechanism.epsilon(delta=delta)),
@@ -157,8 +158,8 @@ def verification(
         (Figured.EXCEEDING, about(epsilon), lambda: mechanism.exceeding(epsilon=epsilon)),
         (Figured.QUANTILE, about(delta), lambda: mechanism.quantile(delta=delta)),
         (Figured.MEAN, "", mechanism.mean),
-        (Figured.SUBGAUSSIAN, "", mechanism.subgaussian),
-        (Figured.RHO, "", mechanism.rho),
+        (Figured.SUBGAUSSIAN, "", lambda: mechanism.subgaussian(rho=rho)),
+        (Figured.RHO, "", lambda: rho),
         (Figured.RENYI, about(order), lambda: mechanism.renyi(order=order)),
         (Figured.MU, "", mechanism.mu),
         (Figured.INFINITE, "", mechanism.infinite_mass),

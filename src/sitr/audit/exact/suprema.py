@@ -3,24 +3,30 @@
     ρ(ξ) = sup over λ > 0 of (K(λ)/λ − ξ)/(λ + 1)      [BS16, Def. 1.1, with α = λ + 1]
     τ² = sup over λ ≠ 0 of 2ψ(λ)/λ²                    [DR16, Def. 2.1]
 
-K and ψ are convex, so between two λ they lie below their chord. They have the same second derivative, the variance of
-the loss with weights P·e^{λl}, whose logarithm changes by at most the range r of losses for each unit of λ, because a
-third moment is at most r times the variance. So between p and q they even lie below the chord minus c(x − p)(q − x),
-where 2c is e^{−r(q − p)} times the larger variance at p or q. On that parabola each quotient is largest at an end or
-at a turn. Below the first λ and beyond the last, simple bounds hold. A pair is left out as soon as its bound is below
-a value that another pair attains, so only the pairs near the maximum are looked at closely.
+K and ψ are convex, so between two λ they lie below their chord. They have the same second derivative V, the variance
+of the loss with weights P·e^{λl}. If V ≥ 2c between p and q, they even lie below the chord minus c(x − p)(q − x). On
+that parabola each quotient is largest at an end or at a turn.
+
+Such a c is known, because V·e^{2K} is the sum over pairs of outcomes of ½P(i)P(j)(l_i − l_j)²e^{λ(l_i + l_j)}, whose
+logarithm is convex: it lies above its tangents and below its chords. So with h = q − p and the skew s = V′/V at p,
+
+    ln V(p + t) ≥ ln V(p) + t·(s − 2D/h),   D = K(q) − K(p) − hK′(p),
+
+and likewise from q. And from 0 to q, V is at most the larger of V(0) and V(q)·e^{2ψ(q)}; there, K(λ) ≤ λκ + λ²V/2.
+Beyond the last λ, losses are at most the largest one. A pair is left out as soon as its bound is below a value that
+another pair attains, so only the pairs near the maximum are looked at closely.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from sitr.audit.exact.moments import Moments, Value, smallest_start
-from sitr.audit.exact.pairs import Pairs
+from sitr.audit.exact.moments import Moments, Sizes, Steps, Value, smallest_start
+from sitr.audit.exact.table import Flags, Rows
 from sitr.loss.law import Vector
 from sitr.namespace import Later
 from sitr.numbers import Interval
@@ -30,11 +36,26 @@ if TYPE_CHECKING:
 else:
     np = Later("numpy")
 
-LOOKS = 200
-"""The most values of λ that are tried. If they do not suffice, the interval is wider than requested."""
+ROUNDS = 200
+"""How often a piece is divided, at most. If that does not suffice, the interval is wider than requested."""
 
-MOST_WORK = 12_000_000
+MOST_WORK = 170_000_000
 """About this many losses are looked at. Where many pairs are nearly as bad as the worst, the interval is wider."""
+
+ROUGH = 1e-3
+"""The relative width that is reached first, so that the interval is not wide where the work ends early."""
+
+FRESH = 3
+"""Exponentials take as long as this many steps from one λ to the next."""
+
+MOST_DOUBLINGS = 12
+"""At first, moments are computed for λ, 2λ, 4λ, …, this many times at most: until a bound from there on is small."""
+
+LOW = 0.97
+"""A piece with an end whose quotients are below this share of the largest is halved first."""
+
+MOST_PARTS = 64
+"""A piece is divided into at most this many parts at once."""
 
 SAFE = 1e-13
 """More than all roundings in a quotient of sums of positive numbers."""
@@ -55,77 +76,149 @@ class Supremum:
 class Side:
     """A quotient with a convex numerator on λ > 0, for many pairs."""
 
-    value: Callable[[Moments, float], Value]
+    values: Callable[[Moments, Steps], list[Value]]
     ratio: Callable[[float, Vector], Vector]
     turns: Callable[[Vector, Vector, Vector], tuple[Vector, ...]]
     """Where the quotient of a + bx + cx² may be largest."""
-    near: Callable[[Moments, float, Value], tuple[Vector, Vector]]
-    """A limit at 0 from below, and a bound on the quotient up to a λ at which the values are known."""
-    far: Callable[[Moments, float], Vector]
+    at_zero: Callable[[Sizes], Vector]
+    """The limit at 0 from below."""
+    near: Callable[[Sizes, float, Value], Vector]
+    """A bound on the quotient up to a λ at which the values are known."""
+    far: Callable[[Sizes, float], Vector]
     """A bound on the quotient from λ on."""
+    ceiling: Callable[[Sizes, float], Vector] | None = None
+    """Another bound on the quotient from λ on, which is known already."""
 
 
-def supremum(moments: Moments, side: Side, *, relative: float, start: float, limit: float | None = None) -> Supremum:
-    """The largest quotient of all pairs, to within a relative width, or just on one side of a limit."""
-    rows, work = np.arange(len(moments.pairs)), 0
-    known = {start: side.value(moments, start)}
-    best, rest = Supremum(Interval(0.0, 0.0), 0, 0.0), 0.0
-    ends: dict[float, Vector] = {}
-    low, high = moments.least_and_greatest()
-    ranges = high - low
-    bounds = np.zeros(0)
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """A piece of the half-line λ > 0, with a bound on the quotient there for some pairs."""
 
-    def better(lower: Vector, tilt: float) -> None:
-        nonlocal best
-        place = int(np.argmax(lower))
-        if lower[place] * (1 - SAFE) > best.value.lower:
-            best = Supremum(Interval(float(lower[place]) * (1 - SAFE), 0.0), int(rows[place]), tilt)
-
-    better(side.ratio(start, known[start].lower), start)
-    for _ in range(LOOKS):
-        first, last = min(known), max(known)
-        if -first not in ends:  # bounds near 0 have negative keys
-            at_zero, ends[-first] = side.near(moments, first, known[first])
-            better(at_zero, 0.0)
-        if last not in ends:
-            ends[last] = side.far(moments, last)
-        pieces = [(ends[-first], first, 0.0), (ends[last], last, math.inf)]
-        pieces += [(_between(side, known, p, q, ranges), p, q) for p, q in pairwise(sorted(known))]
-        bounds = np.maximum.reduce([piece for piece, _, _ in pieces])
-        active = bounds > max(best.value.lower * (1 + relative), (limit or 0.0) * (1 - 1e-9))
-        widest = max(pieces, key=lambda piece: float(piece[0].max()))
-        after = _next(widest[1], widest[2])
-        decided = limit is not None and best.value.lower > limit
-        if not bool(active.any()) or after is None or decided or work > MOST_WORK:
-            break
-        work += moments.cells
-        if not bool(active.all()):
-            rest = max(rest, float(bounds[~active].max()))
-            moments, rows, bounds = moments.some(active), rows[active], bounds[active]
-            known = {tilt: Value(*(column[active] for column in found)) for tilt, found in known.items()}
-            ranges = ranges[active]
-            ends = {key: found[active] for key, found in ends.items()}
-        known[after] = side.value(moments, after)
-        better(side.ratio(after, known[after].lower), after)
-    upper = max(rest, best.value.lower, float(bounds.max())) * (1 + 2 * SAFE)
-    return Supremum(Interval(best.value.lower, upper), best.row, best.tilt)
+    low: float
+    high: float
+    rows: Rows
+    left: Value | None
+    right: Value | None
+    bound: Vector
 
 
-def _next(low: float, high: float) -> float | None:
-    """The next λ to look at, in the piece with the largest bound; None if there is none."""
-    if high == 0.0:
-        return low / 16 if low > FIRST else None
-    if math.isinf(high):
-        return low * 4 if low < LAST else None
-    middle = math.sqrt(low * high)
-    return middle if low * (1 + 1e-9) < middle else None
+class Search:
+    """Pieces of the half-line, each with the pairs that may attain the supremum there."""
+
+    def __init__(self, moments: Moments, side: Side, *, start: float, goal: float) -> None:
+        self._moments, self._side, self._sizes = moments, side, moments.sizes
+        self.lower, self.row, self.tilt = 0.0, 0, 0.0
+        self._rest, self.work = 0.0, 0
+        """The largest bound of pairs that were left out of a piece, and how many losses were looked at."""
+        rows = np.arange(len(moments.pairs))
+        self._attained(rows, side.at_zero(self._sizes), 0.0)
+        whole = Piece(0.0, math.inf, rows, None, None, np.full(len(rows), np.inf))
+        needed = float(side.far(self._sizes, start).max()) / max(self.lower, goal, 1e-300)
+        doublings = min(MOST_DOUBLINGS, max(1, math.ceil(math.log2(max(2.0, min(1e300, needed))))))
+        steps = Steps(start, count=1 + doublings, doubled=True)
+        self._pieces = self._parts(whole, np.full(len(rows), True), steps)
+
+    def _attained(self, rows: Rows, found: Vector, tilt: float) -> None:
+        place = int(np.argmax(found))
+        if found[place] * (1 - SAFE) > self.lower:
+            self.lower, self.row, self.tilt = float(found[place]) * (1 - SAFE), int(rows[place]), tilt
+
+    @property
+    def upper(self) -> float:
+        """A bound on the supremum."""
+        return max(self._rest, self.lower, *(float(piece.bound.max()) for piece in self._pieces)) * (1 + 2 * SAFE)
+
+    def narrowed(self, target: float, relative: float) -> bool:
+        """Divide the piece with the largest bound, for the pairs that are above a target; False if that ends."""
+        piece = max(self._pieces, key=lambda one: float(one.bound.max()))
+        active = piece.bound > target
+        steps = self._divided(piece, relative) if bool(active.any()) else None
+        if steps is None:
+            return False
+        self._pieces.remove(piece)
+        self._rest = max(self._rest, float(piece.bound[~active].max(initial=0.0)))
+        self._pieces += self._parts(piece, active, steps)
+        return True
+
+    def _parts(self, piece: Piece, active: Flags, steps: Steps) -> list[Piece]:
+        rows, tilts = piece.rows[active], [piece.low, *steps, piece.high]
+        part, sizes = self._moments.some(rows), Sizes(*(one[rows] for one in self._sizes))
+        self.work += part.cells * (FRESH * (1 + (steps.count > 1)) + steps.count)
+        found = self._side.values(part, steps)
+        for tilt, one in zip(steps, found, strict=True):
+            self._attained(rows, self._side.ratio(tilt, one.lower), tilt)
+        values = [_chosen(piece.left, active), *found, _chosen(piece.right, active)]
+        return [
+            Piece(p, q, rows, left, right, self._bound(p, q, left, right, sizes))
+            for (p, left), (q, right) in pairwise(zip(tilts, values, strict=True))
+        ]
+
+    def _bound(self, p: float, q: float, left: Value | None, right: Value | None, sizes: Sizes) -> Vector:
+        if left is None and right is not None:
+            return self._side.near(sizes, q, right)
+        known = self._side.far(sizes, p) if left is None or right is None else _between(self._side, left, right, p, q)
+        return known if self._side.ceiling is None else np.minimum(known, self._side.ceiling(sizes, p))
+
+    def _divided(self, piece: Piece, relative: float) -> Steps | None:
+        """Where to divide a piece whose bound is too large; None if it is too short.
+
+        The error of a bound next to 0 falls with the square of λ, and the bound from λ on falls with λ. Between two λ
+        at a distance of h the error is about V²h⁴/20.
+        """
+        low, high, worst = piece.low, piece.high, int(np.argmax(piece.bound))
+        if low == 0.0:
+            excess = max(1.0, (float(piece.bound[worst]) / max(self.lower, 1e-300) - 1) / relative)
+            return Steps(high * min(0.5, max(1 / 64, 0.9 / math.sqrt(excess)))) if high > FIRST else None
+        if piece.left is None or piece.right is None:
+            needed = float(piece.bound[worst]) / max(self.lower, 1e-300)
+            return Steps(low * min(1000.0, max(2.0, 1.05 * needed))) if low < LAST else None
+        ends = [
+            float(self._side.ratio(tilt, one.upper).max()) for tilt, one in ((low, piece.left), (high, piece.right))
+        ]
+        if high > 3 * low or (high > 1.2 * low and min(ends) < self.lower * LOW):
+            return Steps(math.sqrt(low * high))
+        unit = float(self._side.ratio(low, np.ones(1))[0] - self._side.ratio(low, np.zeros(1))[0])
+        curve = float(piece.left.curve_upper[worst])
+        longest = (20 * relative * max(self.lower, 1e-300) / unit / max(curve * curve, 1e-300)) ** 0.25
+        parts = min(MOST_PARTS, max(2, math.ceil((high - low) / longest)))
+        step = (high - low) / parts
+        return Steps(low + step, step, parts - 1) if step > low * 1e-9 else None
 
 
-def _between(side: Side, known: dict[float, Value], p: float, q: float, ranges: Vector) -> Vector:
+def _chosen(value: Value | None, active: Flags) -> Value | None:
+    return None if value is None else Value(*(one[active] for one in value))
+
+
+def supremum(
+    moments: Moments,
+    side: Side,
+    *,
+    relative: float,
+    start: float,
+    limit: float | None = None,
+    floor: float = 0.0,
+    work: int = MOST_WORK,
+) -> Supremum:
+    """The largest quotient of all pairs, to within a relative width, or just on one side of a limit.
+
+    Below the floor, which is attained elsewhere, a bound is enough.
+    """
+    search = Search(moments, side, start=start, goal=max(floor, limit or 0.0))
+    for width in (max(ROUGH, relative), relative):
+        for _ in range(ROUNDS):
+            least = max(search.lower, floor)
+            if search.work > work or (limit is not None and least > limit):
+                break
+            if not search.narrowed(max(least * (1 + width), (limit or 0.0) * (1 - 1e-9)), width):
+                break
+    return Supremum(Interval(search.lower, search.upper), search.row, search.tilt)
+
+
+def _between(side: Side, left: Value, right: Value, p: float, q: float) -> Vector:
     """The largest quotient between two λ: of the chord minus a parabola."""
-    at_p, at_q = known[p].upper, known[q].upper
+    at_p, at_q = left.upper, right.upper
     slope = (at_q - at_p) / (q - p)
-    bend = np.maximum(known[p].curve, known[q].curve) * np.exp(-np.minimum(700.0, ranges * (q - p))) / 2 * (1 - SAFE)
+    bend = _least_curve(left, right, q - p) / 2 * (1 - SAFE)
     constant, linear = at_p - slope * p + bend * (p * q), slope - bend * (p + q)
     found = np.maximum(side.ratio(p, at_p), side.ratio(q, at_q))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -137,15 +230,37 @@ def _between(side: Side, known: dict[float, Value], p: float, q: float, ranges: 
     return np.where(np.isfinite(at_p + at_q), found * (1 + SAFE), np.inf)
 
 
-def largest_rho(pairs: Pairs, *, xi: float, relative: float, limit: float | None = None) -> Supremum:
+def _least_curve(left: Value, right: Value, h: float) -> Vector:
+    """The least second derivative between two λ: in its logarithm, of the larger of two lines."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        start, end = np.log(left.curve_lower), np.log(right.curve_lower)
+        up = left.skew_lower - 2 * np.maximum(0.0, right.upper - left.lower - h * left.slope_lower) / h
+        down = right.skew_upper + 2 * np.maximum(0.0, left.upper - right.lower + h * right.slope_upper) / h
+        at_left, at_right = np.maximum(start, end - h * down), np.maximum(start + h * up, end)
+        meet = (end - h * down - start) / (up - down)
+        met = np.where((meet > 0.0) & (meet < h), start + meet * up, np.inf)
+        least = np.minimum(np.minimum(at_left, at_right), met)
+        return np.where(np.isnan(least), 0.0, np.exp(least - 1e-12 * (1 + np.abs(least))))
+
+
+def _most_curve(sizes: Sizes, found: Value, above: Vector) -> Vector:
+    """The largest second derivative from 0 to a λ with ψ(λ) at most this."""
+    end = found.curve_upper * np.exp(np.minimum(700.0, 2 * above)) * (1 + SAFE)
+    largest: Vector = np.maximum(sizes.variance_upper, end)
+    return largest
+
+
+def largest_rho(moments: Moments, *, xi: float, relative: float, limit: float | None = None) -> Supremum:
     """ρ(ξ) of pairs without infinite losses in their direction."""
-    moments = Moments.of(pairs)
     _, highest = moments.least_and_greatest()
     if float(highest.max()) <= xi:
         return Supremum(Interval(0.0, 0.0), 0, 0.0)
 
-    def near(moments: Moments, tilt: float, found: Value) -> tuple[Vector, Vector]:
-        return np.maximum(0.0, moments.mean().lower - xi * (1 + SAFE)), found.upper / tilt * (1 + SAFE) - xi
+    def near(sizes: Sizes, tilt: float, found: Value) -> Vector:
+        """K(λ)/λ only grows, and it is at most κ + λV/2; the quotient of that is largest at an end."""
+        curve = _most_curve(sizes, found, found.upper - tilt * sizes.mean_lower * (1 - SAFE))
+        end = (sizes.mean_upper + tilt * curve / 2 - xi) / (1 + tilt)
+        return np.minimum(found.upper / tilt - xi, np.maximum(sizes.mean_upper - xi, end)) * (1 + SAFE)
 
     def turns(constant: Vector, linear: Vector, bend: Vector) -> tuple[Vector, ...]:
         """The quotient is c + (a + Cx)/(x² + x) with C = b − ξ − c, and turns where Cx² + 2ax + a = 0."""
@@ -154,11 +269,12 @@ def largest_rho(pairs: Pairs, *, xi: float, relative: float, limit: float | None
         return (-constant + root) / rise, (-constant - root) / rise
 
     side = Side(
-        lambda moments, tilt: moments.log_moment(tilt),
+        lambda moments, steps: moments.log_moments(steps),
         lambda tilt, value: (value / tilt - xi) / (tilt + 1),
         turns,
+        lambda sizes: sizes.mean_lower - xi * (1 + SAFE),
         near,
-        lambda moments, tilt: np.maximum(0.0, moments.least_and_greatest()[1] - xi) / (tilt + 1) * (1 + SAFE),
+        lambda sizes, tilt: np.maximum(0.0, sizes.greatest - xi) / (tilt + 1) * (1 + SAFE),
     )
     found = supremum(moments, side, relative=relative, start=smallest_start(float(highest.max())), limit=limit)
     rounding = 4 * SAFE * xi
@@ -167,29 +283,47 @@ def largest_rho(pairs: Pairs, *, xi: float, relative: float, limit: float | None
     )
 
 
-def largest_tau(pairs: Pairs, *, relative: float, limit: float | None = None) -> Supremum:
-    """τ of pairs whose losses are finite in both directions."""
-    moments = Moments.of(pairs)
+def largest_tau(moments: Moments, *, relative: float, limit: float | None = None, rho: float = math.inf) -> Supremum:
+    """τ of pairs whose losses are finite in both directions. An upper bound on their ρ at ξ = 0 saves time.
+
+    E[e^{−λL}] is the moment of order λ − 1 of the pair in the other direction. So ψ(−λ) ≤ ρλ(λ − 1) + λκ ≤ ρλ² for
+    λ ≥ 1, because κ ≤ ρ; and ψ(λ) ≤ ρλ(λ + 1) − λκ.
+    """
     low, high = moments.least_and_greatest()
     start = smallest_start(float((high - low).max()))
     square = None if limit is None else limit * limit
-    found = [supremum(moments, _spread(sign), relative=2 * relative, start=start, limit=square) for sign in (1, -1)]
+    found: list[Supremum] = []
+    for sign in (1, -1):
+        floor = max((one.value.lower for one in found), default=0.0)
+        side = replace(_spread(sign), ceiling=_ceiling(sign, rho))
+        found.append(
+            supremum(moments, side, relative=2 * relative, start=start, limit=square, floor=floor, work=MOST_WORK // 2)
+        )
     best = max(found, key=lambda one: one.value.lower)
     upper = max(one.value.upper for one in found)
     ends = Interval(math.sqrt(best.value.lower) * (1 - SAFE), math.sqrt(upper) * (1 + SAFE))
     return Supremum(ends, best.row, best.tilt)
 
 
+def _ceiling(sign: int, rho: float) -> Callable[[Sizes, float], Vector]:
+    def bound(sizes: Sizes, tilt: float) -> Vector:
+        if sign > 0:
+            return 2 * (rho + np.maximum(0.0, rho - sizes.mean_lower) / tilt) * (1 + SAFE)
+        return np.full(len(sizes.least), 2 * rho * (1 + SAFE) if tilt >= 1.0 else np.inf)
+
+    return bound
+
+
 def _spread(sign: int) -> Side:
-    def far(moments: Moments, tilt: float) -> Vector:
-        mean, (low, high) = moments.mean(), moments.least_and_greatest()
-        reach = high - mean.lower if sign > 0 else mean.upper - low
+    def far(sizes: Sizes, tilt: float) -> Vector:
+        reach = sizes.greatest - sizes.mean_lower if sign > 0 else sizes.mean_upper - sizes.least
         return 2 * np.maximum(0.0, reach) / tilt * (1 + SAFE)
 
     return Side(
-        lambda moments, tilt: moments.centered(sign * tilt),
+        lambda moments, steps: moments.centered(sign, steps),
         lambda tilt, value: 2 * value / (tilt * tilt),
         lambda constant, linear, _: (-2 * constant / linear,),
-        lambda moments, tilt, _: moments.near(tilt, sign),
+        lambda sizes: sizes.variance_lower,
+        lambda sizes, _, found: _most_curve(sizes, found, found.upper) * (1 + SAFE),
         far,
     )

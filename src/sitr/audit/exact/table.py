@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Matrix = NDArray[np.float64]
+    Rows = NDArray[np.intp]
+    Flags = NDArray[np.bool_]
 else:
     np = Later("numpy")
-    Matrix = object
+    Matrix = Rows = Flags = object
 
 Name = str | tuple[str, ...]
 """The name of an input. A tuple names a data set by its records."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sitr.dataclass import dataclass
 from sitr.loss.law import FUNCTIONS, Cells, SymmetricLaw, Vector, between, check, joined, log_one_minus_exp
 from sitr.namespace import Later
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from sitr.dataclass import dataclass
 from sitr.loss.law import (
     FUNCTIONS,
     ROUNDING,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sitr.dataclass import dataclass
 from sitr.errors import InvalidPromise
 from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Indices, Vector, bounded_moment, check, distinct
 from sitr.namespace import Later

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from flint import arb, fmpq
 
+from sitr.dataclass import dataclass
 from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Masses, SymmetricLaw, Vector, between, check, joined
 from sitr.namespace import Later
 from sitr.precision import precision

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sitr.dataclass import dataclass
 from sitr.loss.forms.finite import FiniteLaw
 from sitr.loss.law import (
     FUNCTIONS,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard
 
+from sitr.dataclass import dataclass
 from sitr.loss.forms.gaussian import GaussianLaw, gaussian_cells
 from sitr.loss.law import FUNCTIONS, Cells, Law, Masses, Vector, bounded_moment, check, distinct, joined
 from sitr.namespace import Later

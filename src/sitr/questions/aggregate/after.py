@@ -17,11 +17,12 @@ and changes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date
 from fractions import Fraction
 from typing import Any, TypeAlias, cast
 
+from sitr.dataclass import dataclass
 from sitr.dataset.schema import Column
 from sitr.errors import QuestionError, SitrError, unknown_name
 from sitr.numbers import exact

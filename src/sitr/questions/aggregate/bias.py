@@ -9,21 +9,23 @@ say how far the two may be apart, and one person moves each of them by little:
 
 Where a price is too small to tell for each group, the first two are counted for all groups together: see `in_total`.
 
-How *much* they left out is not measured: it has no bound that is public.
+How *much* they left out has no bound that is public. The number of rows is measured up to a second cap, if the question
+has one: see `second_cap`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
+from sitr.dataclass import dataclass
 from sitr.errors import QuestionError
 from sitr.numbers import finite
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, literal_typed
 from sitr.questions.aggregate.quantity import Quantity
+from sitr.questions.aggregate.second_cap import SecondCap
 from sitr.questions.aggregate.term import Term
 
 SHARE = Fraction(1, 20)
@@ -31,6 +33,10 @@ SHARE = Fraction(1, 20)
 
 WIDEST = Fraction(1, 2)
 """The widest interval of a share that is shown as a number."""
+
+
+_LARGE = 2**62
+"""Numbers of a question are below 2^63: values are divided by this before they are compared with larger ones."""
 
 
 class Why(Enum):
@@ -65,7 +71,7 @@ class Watch:
 
     `everybody` counts the people in a group (the rows, where each row is a unit), `cut` those with rows beyond the cap,
     and `clamped` those with values of an expression beyond its bounds. `beyond` says that the people are counted, in
-    total, of whom all rows of a group are left out.
+    total, of whom all rows of a group are left out, and `rows` that rows left out are counted, up to this second cap.
     """
 
     share: Fraction
@@ -73,6 +79,7 @@ class Watch:
     cut: Term | None
     clamped: tuple[tuple[str, Term], ...]
     beyond: bool
+    rows: SecondCap | None = None
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -97,14 +104,17 @@ def share_of(bias: object) -> Fraction | None:
     return share
 
 
-def watch(terms: tuple[Quantity, ...], *, who: Typed | None, share: Fraction, beyond: bool) -> Watch | None:
+def watch(
+    terms: tuple[Quantity, ...], *, who: Typed | None, share: Fraction, beyond: bool, rows: SecondCap | None = None
+) -> Watch | None:
     """What can be left out of these terms; None if nothing can. `who` identifies people, unless each row is a unit."""
     clamped = tuple(dict(_clamped(terms, who)).items())
     counts_rows = any(not isinstance(term, Term) or not (term.people or term.total) for term in terms)
     cut = Term(who, people=True, cut=True) if who is not None and counts_rows else None
     if cut is None and not clamped and not beyond:
         return None
-    return Watch(share, Term() if who is None else Term(who, people=True), cut, clamped, beyond)
+    everybody = Term() if who is None else Term(who, people=True)
+    return Watch(share, everybody, cut, clamped, beyond, None if cut is None else rows)
 
 
 def _clamped(terms: tuple[Quantity, ...], who: Typed | None) -> Iterator[tuple[str, Term]]:
@@ -131,6 +141,8 @@ def _exposed(of: Typed) -> bool:
 
 def _outside(of: Typed, low: Fraction, high: Fraction) -> Typed:
     """The value is below the lower bound or above the upper one."""
+    while max(abs(low), abs(high)) > _LARGE:
+        of, low, high = ROW_FUNCTIONS["/"]("/", (of, literal_typed(_LARGE))), low / _LARGE, high / _LARGE
     below, above = (ROW_FUNCTIONS[sign](sign, (of, _number(end))) for sign, end in (("<", low), (">", high)))
     return ROW_FUNCTIONS["OR"]("OR", (below, above))
 

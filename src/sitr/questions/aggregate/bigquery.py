@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlglot import Token, TokenType
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import SqlglotError
 
+from sitr.dataclass import dataclass
 from sitr.dataset.literals import shortened
 from sitr.errors import QuestionError, suggestion
 

@@ -7,10 +7,11 @@ every group has a cap.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from sitr.dataclass import dataclass
 from sitr.dataset.schema import GROUPABLE, Column, Key, Kind, Table
 from sitr.errors import QuestionError
 from sitr.neighbors.relation import Relation
@@ -27,6 +28,7 @@ from sitr.questions.aggregate.functions.registry import written
 from sitr.questions.aggregate.nodes import After, Named, NamedKey, Query
 from sitr.questions.aggregate.quantity import Quantity, family
 from sitr.questions.aggregate.relations import Catalog, source_of, view_of
+from sitr.questions.aggregate.second_cap import second_cap
 from sitr.questions.aggregate.split import Split
 from sitr.questions.aggregate.view import TableRows, View, both, changes, protected
 
@@ -82,6 +84,8 @@ class BoundedQuery:
     """Whether there is one more row for everything whose key is not shown, see `sitr.questions.aggregate.other`."""
     split: Split | None = None
     """How the rest of the price is divided; None to make the sum of the errors small."""
+    counted_up_to: int | None = None
+    """Rows that are left out are counted up to this many rows of each unit; None if they are not counted."""
 
     @property
     def unit(self) -> Unit:
@@ -123,7 +127,17 @@ class BoundedQuery:
             return None
         person = isinstance(self.unit, Person)
         beyond = person and bool(self.keys) and self.loses_groups
-        return watch(self.shown_terms, who=self.view.person, share=self.share, beyond=beyond)
+        rows = None
+        if self.counted_up_to is not None:
+            rows = second_cap(
+                self.counted_up_to, groups=self.max_groups, each=self.max_rows_per_group, cuts_groups=self.cuts_groups
+            )
+        return watch(self.shown_terms, who=self.view.person, share=self.share, beyond=beyond, rows=rows)
+
+    @property
+    def cuts_groups(self) -> bool:
+        """Whether a cap on groups is applied by itself: a cap on all rows that is not larger has the same effect."""
+        return (self.cells is None or self.cells > self.max_groups) and self.max_groups != self.max_rows
 
     @property
     def reached(self) -> int:
@@ -195,8 +209,9 @@ def _columns(name: str, column: BoundAggregate) -> tuple[tuple[str, BoundAggrega
 
 
 Cells = dict[tuple[Key, ...], tuple[Any, ...]]
-"""A backend's answer: for each key the exact integer of each term, then the number of units beyond the cap on groups if
-that is asked for, which is the same for all keys, and then the number of units of the key. If only some of the keys are
+"""A backend's answer: for each key the exact integer of each term, then the number of rows left out and the number of
+units beyond the cap on groups, where these are asked for: they are the same for all keys. The last is the number of
+units of the key. If only some of the keys are
 selected, a unit is counted once for each combination of these, in one of its cells. Of a `Rank`, it has the integers of
 all kept rows instead, each with its number of rows."""
 
@@ -271,7 +286,9 @@ def grouped(key: NamedKey, view: View) -> GroupKey:
             do=f"Group by a column of type {', '.join(kind.value for kind in GROUPABLE)}.",
         )
     plain = of.column is not None and of.column.name.lower() == key.name.lower()
-    return GroupKey(of.column.name if plain and of.column else key.name, of, of.possible)
+    found = GroupKey(of.column.name if plain and of.column else key.name, of, of.possible)
+    _refuse_people(found, view)
+    return found
 
 
 def _whole_quotient(of: Typed) -> Typed:
@@ -290,6 +307,19 @@ def _refuse_public_keys(keys: tuple[GroupKey, ...]) -> None:
             else "The question has no aggregate."
         )
         raise QuestionError(given=given, do=f"Ask for {written()}.")
+
+
+def _refuse_people(key: GroupKey, view: View) -> None:
+    """A key that names people makes groups of one person: a threshold shows none of them, but would be paid for."""
+    column, unit = key.of.column, view.unit
+    if column is None or key.keys is not None or not isinstance(unit, Person) or column.name != unit.column:
+        return
+    who = key.of.text
+    raise QuestionError(
+        given=f"GROUP BY {who} makes a group of its own for each person, and no group of one person is shown.",
+        do=f"Leave {who} out, or ask about the numbers of each person: SELECT AVG(n) AS mean FROM "
+        f"(SELECT {who}, COUNT(*) AS n FROM {view.name} GROUP BY {who}).",
+    )
 
 
 def _refuse_twins(keys: list[str], columns: list[tuple[str, BoundAggregate]]) -> None:

@@ -7,9 +7,10 @@ single row for the total, its noise is that of one row for each person.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
+from sitr.dataclass import dataclass
 from sitr.errors import SitrError
 from sitr.neighbors.unit import Person
 from sitr.numbers import Number

@@ -21,7 +21,7 @@ from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
 from sitr.questions.aggregate.bind import bound
 from sitr.questions.aggregate.date_formats import part_of_format
 from sitr.questions.aggregate.functions.registry import function_of
-from sitr.questions.aggregate.instead import dashed
+from sitr.questions.aggregate.instead import CLOCKS, dashed
 from sitr.questions.aggregate.relations import Catalog
 from sitr.questions.aggregate.sql import PARTS, parse, single_select
 
@@ -168,9 +168,11 @@ def _first_rows(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
     """QUALIFY ROW_NUMBER() OVER (ORDER BY n DESC) <= 3 is ORDER BY n DESC LIMIT 3."""
     qualify = tree.args.get("qualify")
     compared = qualify.this if qualify is not None else None
-    if not isinstance(compared, exp.LTE | exp.LT | exp.EQ) or not isinstance(compared.this, exp.Window):
+    if not isinstance(compared, exp.LTE | exp.LT | exp.EQ):
         return False
-    window, number = compared.this, compared.expression
+    window, number = _named_window(tree, compared.this), compared.expression
+    if window is None:
+        return False
     ranked = isinstance(window.this, exp.RowNumber | exp.Rank | exp.DenseRank) and window.args.get("order")
     whole = isinstance(number, exp.Literal) and number.name.isdecimal()
     if not ranked or not whole or window.args.get("partition_by"):
@@ -180,6 +182,13 @@ def _first_rows(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
     tree.set("order", window.args["order"].copy())
     tree.set("limit", exp.Limit(expression=exp.Literal.number(many)))
     return True
+
+
+def _named_window(tree: exp.Select, item: exp.Expr) -> exp.Window | None:
+    """The window that QUALIFY compares, by itself or by the name of its column."""
+    named = (each.this for each in tree.expressions if isinstance(each, exp.Alias) and each.alias == item.name)
+    found = next(named, item) if isinstance(item, exp.Column) else item
+    return found if isinstance(found, exp.Window) else None
 
 
 def _share_of_total(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
@@ -198,15 +207,16 @@ def _share_of_total(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
 
 def _single_numbers(tree: exp.Select, _: SitrError, catalog: Catalog) -> bool:
     """A number that a sub-query computes from all rows must be asked for first: then it is written out."""
-    where = tree.args.get("where")
-    found = list(where.find_all(exp.Subquery)) if where is not None else []
+    parts = [tree.args.get("where"), tree.args.get("having"), *tree.expressions]
+    found = [each for part in parts if part is not None for each in part.find_all(exp.Subquery)]
     changed = False
     for each in found:
         inner = each.this
         alone = isinstance(inner, exp.Select) and not isinstance(each.parent, exp.In | exp.From)
         if alone and _refused(_text(inner), catalog) is None:
-            number = exp.Literal.number(0)
-            number.add_comments([f"replace 0 by the answer to {_text(inner)}"])
+            divides = isinstance(each.parent, exp.Div) and each is each.parent.expression
+            number = exp.Literal.number(int(divides))
+            number.add_comments([f"replace {number.name} by the answer to {_text(inner)}"])
             each.replace(number)
             changed = True
     return changed
@@ -390,13 +400,74 @@ def _most_frequent(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
     return True
 
 
-def _today(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
+def _today(tree: exp.Select, _: SitrError, catalog: Catalog) -> bool:
     """The date of today is written out, so that the question means the same tomorrow."""
     found = [*tree.find_all(exp.CurrentDate), *tree.find_all(exp.CurrentTimestamp)]
+    found += [each for each in tree.find_all(exp.Anonymous) if each.name.upper() in CLOCKS]
     for each in found:
-        kind = "DATE" if isinstance(each, exp.CurrentDate) else "TIMESTAMP"
+        dated = isinstance(each, exp.CurrentDate) or not any(of.kind is Kind.TIMESTAMP for of in catalog.table.columns)
+        kind = "DATE" if dated else "TIMESTAMP"
         each.replace(exp.cast(exp.Literal.string(date.today().isoformat()), kind))  # noqa: DTZ011
     return bool(found)
+
+
+def _buckets(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
+    """TIME_BUCKET(INTERVAL 1 HOUR, t) is DATE_TRUNC('hour', t)."""
+    changed = False
+    for call in list(tree.find_all(exp.Func)):
+        named = call.name.upper() if isinstance(call, exp.Anonymous) else call.sql_name()
+        parts = list(call.iter_expressions())
+        if named not in ("TIME_BUCKET", "DATE_BIN") or len(parts) != 2 or not isinstance(parts[0], exp.Interval):
+            continue
+        many, unit = parts[0].this, parts[0].args.get("unit")
+        if isinstance(many, exp.Literal) and many.name == "1" and unit is not None:
+            part = exp.Literal.string(unit.name.lower().rstrip("s"))
+            call.replace(exp.Anonymous(this="DATE_TRUNC", expressions=[part, parts[1].copy()]))
+            changed = True
+    return changed
+
+
+def _own_groups(tree: exp.Select, error: SitrError, catalog: Catalog) -> bool:
+    """A group for each person is never shown, so the key that names people is left out."""
+    group, unit = tree.args.get("group"), catalog.table.unit
+    if "a group of its own for each person" not in error.given or group is None or not isinstance(unit, Person):
+        return False
+    named = {each.alias_or_name for each in tree.expressions if each.unalias().name.lower() == unit.column.lower()}
+    gone = {*(name.lower() for name in named), unit.column.lower()}
+    items = [each for each in tree.expressions if holds_aggregate(each) or each.alias_or_name.lower() not in gone]
+    places = [str(at) for at, each in enumerate(tree.expressions, start=1) if each not in items]
+    keys = [each for each in group.expressions if each.name.lower() not in gone and each.sql() not in places]
+    tree.set("expressions", items or [exp.alias_(_count(), "n")])
+    tree.set("group", exp.Group(expressions=[each for each in keys if not each.is_int]) if keys else None)
+    order = tree.args.get("order")
+    if order is not None and (not keys or any(each.this.name.lower() in gone for each in order.expressions)):
+        tree.set("order", None)
+    if not keys:
+        tree.set("limit", None)
+    return True
+
+
+def _side_by_side(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
+    """SELECT (SELECT COUNT(*) FROM t) AS n, (SELECT MAX(x) FROM t) AS m is one question about t."""
+    if tree.args.get("from_") is not None or not tree.expressions:
+        return False
+    found = [(each.unalias(), each.alias) for each in tree.expressions]
+    inner = [each.this for each, _ in found if isinstance(each, exp.Subquery) and isinstance(each.this, exp.Select)]
+    alone = [each for each in inner if len(each.expressions) == 1]
+    if len(alone) != len(found) or any(_rest(each) != _rest(alone[0]) for each in alone):
+        return False
+    items = [each.expressions[0].unalias().copy() for each in alone]
+    tree.set(
+        "expressions", [exp.alias_(item, name) if name else item for item, (_, name) in zip(items, found, strict=True)]
+    )
+    for part, value in alone[0].args.items():
+        if value and part != "expressions":
+            tree.set(part, value.copy() if isinstance(value, exp.Expr) else value)
+    return True
+
+
+def _rest(select: exp.Select) -> dict[str, object]:
+    return {part: value for part, value in select.args.items() if value and part != "expressions"}
 
 
 def _by_person(tree: exp.Select, error: SitrError, catalog: Catalog) -> bool:
@@ -463,6 +534,7 @@ def _self_join(tree: exp.Select, _: SitrError, catalog: Catalog) -> bool:
 
 
 _WAYS: tuple[Way, ...] = (
+    _side_by_side,
     _first_rows,
     _share_of_total,
     _single_numbers,
@@ -475,6 +547,8 @@ _WAYS: tuple[Way, ...] = (
     _pairs,
     _most_frequent,
     _today,
+    _buckets,
+    _own_groups,
     _by_person,
     _other_functions,
     _bounds,

@@ -31,6 +31,7 @@ from sitr.questions.aggregate.keys import KeyThreshold
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.plan import BESIDE, BEYOND, KEYS, AggregatePlan, NoisyTerm
 from sitr.questions.aggregate.quantity import Bar, Quantity, Rank
+from sitr.questions.aggregate.second_cap import LOST
 from sitr.questions.aggregate.selection import counted_term, selection
 from sitr.questions.aggregate.shares import Shares, main_terms, shares
 from sitr.questions.aggregate.split import Targets
@@ -139,6 +140,10 @@ def measured(
         one = bounded(low=0, high=1, groups=1, cells=1, relation=query.changes)
         noise = least_noise(way.bought.share(parts[()]), l1=one.l1, l2=one.l2)
         beyond = (Measurement(BEYOND, noise.alone(), one),)
+    if watch is not None and watch.rows is not None:
+        far = watch.rows.distance(query.changes)
+        noise = least_noise(way.bought.share(parts[LOST]), l1=far.l1, l2=far.l2)
+        beyond = (Measurement(LOST, noise.alone(), far), *beyond)
     by_term = {term: each for terms, each in zip(families, found, strict=True) for term in terms}
     if watch is not None and says_nothing(query, watch, by_term):
         shown = query.shown_terms

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from sitr.dataclass import dataclass
 from sitr.dataset.literals import shown
 from sitr.errors import InvalidUse, QuestionError
 from sitr.namespace import Later

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 
+from sitr.dataclass import dataclass
 from sitr.errors import QuestionError
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Name
 from sitr.questions.aggregate.sources import Among, Join, Select, Selected, Source

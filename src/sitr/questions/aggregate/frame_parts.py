@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Generic, Protocol, Self, TypeVar, cast
 
+from sitr.dataclass import dataclass
 from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Expression, Literal, Name
 from sitr.questions.aggregate.spelling import Value
 

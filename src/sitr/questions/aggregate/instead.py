@@ -22,15 +22,19 @@ _ROW = "Use arithmetic, CASE, CAST, COALESCE, text functions such as LOWER, or d
 _CAST = f"Cast to one of {', '.join(TYPES)}."
 _LIKE = "Use LIKE, with % for any text and _ for any character."
 _PATTERN = "Write the pattern in quotes: REGEXP_MATCHES(x, '^a+$')."
+_TODAY = "Write the date itself: DATE '2024-12-31'."
+CLOCKS = ("NOW", "TODAY", "GETDATE", "SYSDATE")
+"""Other names of the time of the question."""
 _MOST_SETS = 8
 """The most groupings that are written out."""
+_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 _AFTERWARDS = "Ask for each aggregate by itself and compute with the answer, which costs nothing."
 
 _PARTS = {
     "joins": _ONE_TABLE,
     "laterals": _ONE_TABLE,
     "with_": _ONE_TABLE,
-    "qualify": "Sort with ORDER BY and cut with LIMIT, or write the condition after HAVING.",
+    "qualify": "Sort with ORDER BY and cut with LIMIT; a condition on aggregates without OVER goes after HAVING.",
     "on": "Leave it out: every group is shown once.",
     "alias": "Leave the second name out.",
     "db": "Write the name of the table alone; a name with a dot needs double quotes.",
@@ -52,7 +56,7 @@ _KINDS = {
     "RegexpLike": _PATTERN,
     "RegexpFullMatch": _PATTERN,
     "Glob": _LIKE,
-    **dict.fromkeys(("CurrentDate", "CurrentTimestamp", "CurrentTime"), "Write the date itself: DATE '2024-12-31'."),
+    **dict.fromkeys(("CurrentDate", "CurrentTimestamp", "CurrentTime"), _TODAY),
     **dict.fromkeys(("Rand", "Uuid"), "Leave it out: an answer has random noise already."),
     "Cast": _CAST,
     "TryCast": _CAST,
@@ -106,7 +110,19 @@ def sets_of(item: exp.Rollup | exp.Cube | exp.GroupingSets) -> list[list[exp.Exp
     >>> [[key.sql() for key in keys] for keys in sets_of(query.find(exp.Rollup))]
     [['a', 'b'], ['a'], []]
     """
-    parts = [_keys(each) for each in item.expressions]
+    beside, listed = _beside(item), list(item.expressions)
+    if not listed and not isinstance(item, exp.GroupingSets):  # GROUP BY a, b WITH ROLLUP
+        beside, listed = [], beside
+    return [[*beside, *keys] for keys in _sets(item, [_keys(each) for each in listed])]
+
+
+def _beside(item: exp.Expr) -> list[exp.Expr]:
+    """The keys that GROUP BY lists beside ROLLUP, CUBE or GROUPING SETS: all groupings have them."""
+    group = item.find_ancestor(exp.Group)
+    return [] if group is None else [key for key in group.expressions if not isinstance(key, _SETS)]
+
+
+def _sets(item: exp.Expr, parts: list[list[exp.Expr]]) -> list[list[exp.Expr]]:
     if isinstance(item, exp.GroupingSets):
         return parts
     if isinstance(item, exp.Rollup):
@@ -124,6 +140,8 @@ def _keys(item: exp.Expr) -> list[exp.Expr]:
 def _function(call: exp.Func) -> str:
     """Another function, or what can be asked about a column in place of its quantiles, extremes and so on."""
     name = call.name.upper() if isinstance(call, exp.Anonymous) else call.sql_name()
+    if name in CLOCKS:
+        return _TODAY
     on_rows = call.find_ancestor(exp.Where, exp.Group) is not None
     if name in FUNCTIONS and not on_rows:
         return f"Write {written(name)}."

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from sitr.errors import QuestionError
 from sitr.questions.aggregate.aggregate_sql import holds_aggregate
-from sitr.questions.aggregate.expressions.expression import Expression, Literal, Name, spelled
+from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, names, spelled
 from sitr.questions.aggregate.nodes import NamedKey
 from sitr.questions.aggregate.places import place
 from sitr.questions.aggregate.reader import expression
@@ -72,14 +74,37 @@ def _key(item: exp.Expr, items: list[exp.Expr]) -> NamedKey:
                 return _named_key(selected)
     of = expression(item)
     for selected in items:
-        if not _is_shown_number(selected) and expression(selected.unalias()) == of:
-            return _named_key(selected)
+        if not _is_shown_number(selected) and alike(expression(selected.unalias()), of):
+            return replace(_named_key(selected), of=of)
     return NamedKey(default_name(of), of)
 
 
 def _named_key(selected: exp.Expr) -> NamedKey:
     of = expression(selected.unalias())
     return NamedKey(selected.alias if isinstance(selected, exp.Alias) else default_name(of), of)
+
+
+def alike(one: Expression, other: Expression) -> bool:
+    """Whether both are the same, where one of them may leave out the names of the tables: ward and visits.ward.
+
+    A name without its table must stand for one column only, so it is the one that the other expression names.
+
+    >>> alike(Name("ward"), Name("ward", "visits")), alike(Name("ward", "a"), Name("ward", "b"))
+    (True, False)
+    """
+    if one == other:
+        return True
+    bare = any(all(name.table is None for name in names(each)) for each in (one, other))
+    return bare and _without_tables(one) == _without_tables(other)
+
+
+def _without_tables(of: Expression) -> Expression:
+    match of:
+        case Name(name):
+            return Name(name)
+        case Call(function, arguments):
+            return Call(function, tuple(map(_without_tables, arguments)))
+    return of
 
 
 def default_name(of: Expression) -> str:

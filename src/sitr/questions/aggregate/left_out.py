@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from sitr.dataclass import dataclass
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.summed import Summand, least_width
 from sitr.numbers import Number, exact
@@ -84,6 +84,15 @@ def beyond_groups(release: Release, *, confidence: Number = Fraction(95, 100)) -
     return _between(Fraction(release.beyond), Fraction(width))
 
 
+def rows_left_out(release: Release, *, confidence: Number = Fraction(95, 100)) -> Amount | None:
+    """The number of rows that the caps left out, up to a second cap; None if it was not measured."""
+    measured = release.plan.lost
+    if measured is None or release.lost is None:
+        return None
+    assert isinstance(measured.mechanism, Noise)
+    return _between(Fraction(release.lost), Fraction(measured.mechanism.error(confidence=confidence)))
+
+
 def _noisy(release: Release, term: Term) -> NoisyTerm:
     return release.plan.noisy[release.plan.query.terms.index(term)]
 
@@ -106,7 +115,7 @@ def _estimates(release: Release, term: Term, confidence: Number, rows: Sequence[
 
 
 def _between(value: Fraction, width: Fraction) -> Amount:
-    """A number of people, which is never negative. A negative noisy number does not make its interval narrower."""
+    """A number of people or rows is never negative. A negative noisy number does not make its interval narrower."""
     shown = max(value, Fraction(0))
     return Amount(shown, max(value - width, Fraction(0)), shown + width)
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 
+from sitr.dataclass import dataclass
 from sitr.dataset.schema import NUMERIC, Column, Key, Kind, Quantised, quantise
 from sitr.errors import DescriptionError
 from sitr.questions.aggregate.expressions.expression import Expression

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from sitr.dataclass import dataclass
 from sitr.dataset.literals import shown, writable
 from sitr.errors import QuestionError
 from sitr.questions.aggregate.expressions.expression import Expression, Literal, Name, spelled

@@ -55,10 +55,32 @@ def place(item: object) -> Excerpt | None:
     tokens = DuckDB().tokenize(text)
     span = _span(item, tokens)
     if span is None:
-        return place_of_word(item, "?" if isinstance(item, exp.Placeholder) else type(item).__name__.upper()) or place(
-            item.parent
-        )
+        words = ("?",) if isinstance(item, exp.Placeholder) else (type(item).__name__.upper(), *_names(item))
+        found = (place_of_word(item, word) for word in words)
+        return next((each for each in found if each is not None), None) or place(item.parent)
     return between(text, tokens[span[0]], tokens[span[1]], skipped=item.root().meta[_SKIPPED])
+
+
+def source(item: object) -> str | None:
+    """A part of a tree as it was written, in one line; None if its place is not known, or it has a comment.
+
+    >>> tree = exp.maybe_parse("SELECT string_agg(x,  ',') FROM a", dialect=DuckDB)
+    >>> remember(tree, "SELECT string_agg(x,  ',') FROM a")
+    >>> source(tree.selects[0])
+    "string_agg(x, ',')"
+    """
+    if not isinstance(item, exp.Expr) or not isinstance(text := item.root().meta.get(_TEXT), str):
+        return None
+    tokens = DuckDB().tokenize(text)
+    span = _span(item, tokens)
+    if span is None or any(token.comments for token in tokens[span[0] : span[1] + 1]):
+        return None
+    return " ".join(text[tokens[span[0]].start : tokens[span[1]].end + 1].split())
+
+
+def _names(item: exp.Expr) -> tuple[str, ...]:
+    """The names of a function that has no arguments, such as CURRENT_DATE."""
+    return tuple(item.sql_names()) if isinstance(item, exp.Func) and not isinstance(item, exp.Anonymous) else ()
 
 
 def place_of_word(tree: exp.Expr | None, word: str) -> Excerpt | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+from sitr.dataclass import dataclass
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
@@ -26,10 +26,13 @@ from sitr.questions.aggregate.functions.function import (
 )
 from sitr.questions.aggregate.functions.joint import Joint
 from sitr.questions.aggregate.functions.linear import Linear, Quotient
+from sitr.questions.aggregate.functions.operators import Over, OverRows
 from sitr.questions.aggregate.keys import KeyThreshold
 from sitr.questions.aggregate.other import draws as draws_of
 from sitr.questions.aggregate.quantity import Quantity, Rank
+from sitr.questions.aggregate.second_cap import LOST
 from sitr.questions.aggregate.term import Term
+from sitr.questions.aggregate.window_errors import rank_error, rows_of_window
 
 BESIDE = 1
 """How many ranks the usual definitions of a quantile differ by."""
@@ -329,7 +332,24 @@ class AggregatePlan(Plan):
 
         Where noisy numbers select the rows and nobody knows how many `cells` there will be, it is for a single one.
         """
-        return column.error(confidence=self.sure(confidence, cells=cells), rows=rows, draws=self.other_draws)
+        sure = self.sure(confidence, cells=cells)
+        window = self._of_window(column, sure)
+        if window is not None:
+            return upward(window) if isinstance(window, Fraction) else window
+        return column.error(confidence=sure, rows=rows, draws=self.other_draws)
+
+    def _of_window(self, column: Shown, confidence: Number) -> End | None:
+        """The largest error of a rank or of a total over public keys; None for other columns."""
+        over, formula = column.aggregate.aggregate, column.aggregate.formula
+        rows = rows_of_window(self.query, over) if isinstance(over, Over) and isinstance(formula, OverRows) else None
+        if rows is None or not isinstance(over, Over) or not isinstance(formula, OverRows):
+            return None
+        if (ranked := rank_error(over, rows)) is not None:
+            return ranked
+        inner, measured = dict(formula.windows)[over], {each.term: each for each in self.noisy}
+        summed = Shown(column.name, inner, tuple(measured[term] for term in inner.terms))
+        width = summed.width(confidence, draws=rows)
+        return width / rows if over.called == "AVG" else width
 
     def sure(self, confidence: Number, *, cells: int | None = None) -> Number:
         """The confidence of each interval with as many cells, or with those that are known before a release."""
@@ -358,3 +378,8 @@ class AggregatePlan(Plan):
     def beyond(self) -> Measurement | None:
         """The measurement of the people beyond the cap on groups, if there is one."""
         return next((each for each in self.measurements if each.name == BEYOND), None)
+
+    @property
+    def lost(self) -> Measurement | None:
+        """The measurement of the rows that the caps left out, up to a second cap, if there is one."""
+        return next((each for each in self.measurements if each.name == LOST), None)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+from sitr.dataclass import dataclass
 from sitr.dataset.schema import Quantised
 from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.term import Term

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, cast
 
+from sitr.dataclass import dataclass
 from sitr.flavors.promise import Promise
 from sitr.mechanisms.mechanism import Mechanism
 from sitr.noise.coins import Coins
@@ -59,7 +59,8 @@ class AggregateQuestion:
                 own = noisy[number * width : (number + 1) * width]
                 found[term] = [*own[: len(keys)], *gathered(own[len(keys) :], many)]
         measured = tuple(zip(*(found[term] for term in terms), strict=True))
-        return Release(plan, (*keys, *other_keys(plan.query)), measured, _beyond(plan, exact, coins))
+        beyond, lost = _beyond(plan, exact, coins), _lost(plan, exact, coins)
+        return Release(plan, (*keys, *other_keys(plan.query)), measured, beyond, lost)
 
     def errors(self, plan: AggregatePlan, /, *, confidence: Number = 0.95, rows: int | None = None) -> dict[str, float]:
         """The largest error of every column; with `rows`, of cells whose noisy count is at least this.
@@ -84,3 +85,11 @@ def _beyond(plan: AggregatePlan, cells: Cells, coins: Coins) -> int | None:
         return None
     exact = next(iter(cells.values()))[-2] if cells else 0
     return _hidden(plan.beyond.mechanism, [exact], coins)[0]
+
+
+def _lost(plan: AggregatePlan, cells: Cells, coins: Coins) -> int | None:
+    """The rows left out, up to a second cap, with noise; None if they are not counted."""
+    if plan.lost is None:
+        return None
+    exact = next(iter(cells.values()))[-2 if plan.beyond is None else -3] if cells else 0
+    return _hidden(plan.lost.mechanism, [exact], coins)[0]

@@ -11,7 +11,7 @@ from sitr.dataset.literals import shortened
 from sitr.errors import ForbiddenConstruct
 from sitr.questions.aggregate.functions.registry import FUNCTIONS, written
 from sitr.questions.aggregate.instead import instead
-from sitr.questions.aggregate.places import place, place_of_word
+from sitr.questions.aggregate.places import place, place_of_word, source
 
 _PARTS = {
     "joins": "a join",
@@ -53,12 +53,29 @@ def forbidden(item: object, *, part: str = "", within: str = "", of: exp.Expr | 
     """
     word = part.strip("_").replace("_", " ").upper()
     named = within + _PARTS.get(part, word) if part else called(item)
-    sql = shortened(_sql(item))
+    sql = shortened(_as_written(item) or _sql(item))
     return ForbiddenConstruct(
         given=f"A question cannot contain {named}{f': {sql}' if sql not in ('', named) else ''}.",
         do=instead(item, part=part),
         excerpt=place(item) or place_of_word(of, word),
     )
+
+
+def _as_written(item: object) -> str:
+    """The construct in the user's words, where the parser has others or parts of it were replaced; or empty."""
+    text = source(item) or ""
+    if isinstance(item, exp.Subquery | exp.Select):
+        return text if item.find(exp.Placeholder) and "?" not in text else ""
+    return text if _own_name(item, text) or (isinstance(item, exp.GroupConcat) and text) else ""
+
+
+def _own_name(item: object, text: str) -> str:
+    """The name that the user gave to a function, if the parser has another one; or empty."""
+    found = re.match(r"(\w+)\s*\(", text)
+    odd = exp.Anonymous | exp.Connector | exp.Lambda
+    if found is None or not isinstance(item, exp.Func) or isinstance(item, odd):
+        return ""
+    return "" if found[1].upper() == item.sql_name() else found[1].upper()
 
 
 def _sql(item: object) -> str:
@@ -93,5 +110,7 @@ def called(item: object) -> str:
             return item.name.upper()
         case exp.Func() if not isinstance(item, exp.Connector):
             name = item.name.upper() if isinstance(item, exp.Anonymous) else item.sql_name()
+            if name not in FUNCTIONS and (own := _own_name(item, source(item) or "")):
+                return f"the function {own}"
             return f"{name} other than {written(name)}" if name in FUNCTIONS else f"the function {name}"
     return re.sub("(?<=[a-z])(?=[A-Z])", " ", kind).upper()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
+from sitr.dataclass import dataclass
 from sitr.dataset.schema import GROUPABLE, NUMERIC, Column, Kind, Table
 from sitr.errors import ForbiddenConstruct, QuestionError, UnknownName
 from sitr.neighbors.unit import Person, Row

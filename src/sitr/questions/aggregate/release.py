@@ -23,6 +23,7 @@ from sitr.questions.aggregate.functions.over import windows_of
 from sitr.questions.aggregate.keys import beside, selected
 from sitr.questions.aggregate.other import OTHER, Rest, RowKey, other_keys
 from sitr.questions.aggregate.plan import AggregatePlan, Shown
+from sitr.questions.aggregate.quantity import Rank
 from sitr.questions.arrow import arrow_type
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ else:  # a preview has no table
     pa = Later("pyarrow")
 
 Found = TypeVar("Found")
+
+ONLY_BOUNDS = "the public bounds: it says nothing about the rows"
+"""In the metadata of the ends of an interval that is known without the rows."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,8 @@ class Release:
     measured: tuple[tuple[int, ...], ...]
     beyond: int | None = None
     """The noisy number of people who had rows in more groups than the cap, if it was measured."""
+    lost: int | None = None
+    """The noisy number of rows that the caps left out, counted up to a second cap, if it was measured."""
 
     def possible(self) -> bool:
         """Whether this plan could have released these numbers. A release read from a file is checked with it."""
@@ -57,6 +63,7 @@ class Release:
         complete = complete and query.cells in (None, len(self.keys)) and self.keys[first:] == other_keys(query)
         rows = len(self.measured) == len(self.keys) and all(len(row) == width for row in self.measured)
         beyond = (type(self.beyond) is int) == (self.plan.beyond is not None)
+        beyond = beyond and (type(self.lost) is int) == (self.plan.lost is not None)
         whole = rows and all(type(number) is int for row in self.measured for number in row)
         return beyond and keys and complete and whole and self._passed()
 
@@ -209,8 +216,9 @@ class Release:
 
         Each interval, taken alone, contains the exact value of the bounded question with probability `confidence`; with
         `simultaneous`, or if the rows were chosen by noisy numbers, all of them do together. An end without a limit is
-        infinite, or NULL beside whole numbers. A column of DP_INTERVAL_LOW or DP_INTERVAL_HIGH keeps its 95%, unless it
-        has such a name: then it has these ends.
+        infinite, or NULL beside whole numbers. Where an interval is the public bounds of a quantile, the metadata of
+        its ends say so. A column of DP_INTERVAL_LOW or DP_INTERVAL_HIGH keeps its 95%, unless it has such a name: then
+        it has these ends.
         """
         table = self.table()
         for column in self.plan.columns:
@@ -218,13 +226,15 @@ class Release:
                 continue
             place, kind = table.schema.get_field_index(column.name) + 1, table.schema.field(column.name).type
             found = self.estimates(column, confidence=confidence, simultaneous=simultaneous)
+            said = {"sitr": json.dumps({"interval": ONLY_BOUNDS})} if _only_bounds(column, found) else None
             for end, values in (("low", [each.low for each in found]), ("high", [each.high for each in found])):
                 ends = pa.array([_number(value, column) for value in values], kind)
                 name = f"{column.name}_{end}"
+                field = pa.field(name, kind, metadata=said)
                 if name in table.column_names:  # the same end, at 95%
-                    table = table.set_column(table.column_names.index(name), name, ends)
+                    table = table.set_column(table.column_names.index(name), field, ends)
                 else:
-                    table = table.add_column(place, name, ends)
+                    table = table.add_column(place, field, ends)
                     place += 1
         return table
 
@@ -237,6 +247,12 @@ class Release:
         kind, whole = column.aggregate.kind, column.aggregate.whole
         arrow = arrow_type(kind) if kind is not None else pa.int64() if whole else pa.float64()
         return pa.field(column.name, arrow, metadata={"sitr": json.dumps(said)})
+
+
+def _only_bounds(column: Shown, found: Sequence[Estimate]) -> bool:
+    """Whether all intervals of a quantile are its public bounds, which are known without the rows."""
+    ranks = [each.term for each in column.measured if isinstance(each.term, Rank) and each.term.shown]
+    return len(ranks) == 1 and bool(found) and all((one.low, one.high) == ranks[0].quantised.ends for one in found)
 
 
 def _number(value: End | None, column: Shown) -> int | float | date | None:

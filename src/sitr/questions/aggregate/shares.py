@@ -20,9 +20,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from sitr.dataclass import dataclass
 from sitr.flavors.pure import PureDP
 from sitr.mechanisms.additive import NoisePrice
 from sitr.numbers import exact
@@ -32,12 +32,13 @@ from sitr.questions.aggregate.functions.function import AnyFormula, BoundAggrega
 from sitr.questions.aggregate.functions.linear import Linear, Quotient
 from sitr.questions.aggregate.functions.moments import CorrelationFormula, CovarianceFormula, VarianceFormula
 from sitr.questions.aggregate.quantity import Quantity
+from sitr.questions.aggregate.second_cap import LOST
 from sitr.questions.aggregate.split import Weights
 from sitr.questions.aggregate.stability import people, stability
 
 Terms = tuple[Quantity, ...]
-Shares = dict[Terms, Fraction]
-"""The share of each measurement, and under () that of the people beyond the cap on groups."""
+Shares = dict[Terms | str, Fraction]
+"""The share of each measurement, under () that of the people beyond the cap on groups, and that of `LOST` rows."""
 
 GAIN = 0.01
 """Unequal shares are used if the sum of all errors is smaller than with equal ones by more than this."""
@@ -90,18 +91,19 @@ def shares(query: BoundedQuery, bought: NoisePrice, main: Sequence[Fraction] | N
     watch, every, columns = query.watch, query.measured, set(query.shown_terms)
     shown = [terms for terms in every if terms[0] in columns]
     parts = _parts(query, shown, bought) if main is None else main
-    watched: list[Terms] = [terms for terms in every if terms[0] not in columns]
+    watched: list[Terms | str] = [terms for terms in every if terms[0] not in columns]
     watched += [()] if watch is not None and watch.beyond else []
+    watched += [LOST] if watch is not None and watch.rows is not None else []
     spent = watch.share if watch is not None and watched else Fraction(0)
     found: Shares = {terms: (1 - spent) * part for terms, part in zip(shown, parts, strict=True)}
     rest = [] if watch is None else _watched(query, watch, watched, laplace=isinstance(bought, PureDP))
     return found | {terms: spent * part for terms, part in zip(watched, rest, strict=True)}
 
 
-def _watched(query: BoundedQuery, watch: Watch, watched: Sequence[Terms], *, laplace: bool) -> list[Fraction]:
+def _watched(query: BoundedQuery, watch: Watch, watched: Sequence[Terms | str], *, laplace: bool) -> list[Fraction]:
     """The parts of what measures the bias: shares of people are quotients, whose weights are 1 and the share itself."""
     uses = []
-    places = {terms[0]: place for place, terms in enumerate(watched) if terms}
+    places: dict[object, int] = {terms[0]: place for place, terms in enumerate(watched) if terms}
     for term in watch.terms:
         far = stability(query, term)
         if term == watch.everybody or term not in places or far is None:
@@ -111,6 +113,8 @@ def _watched(query: BoundedQuery, watch: Watch, watched: Sequence[Terms], *, lap
         uses.append(Use("", {places[term]: size} | everybody))
     if watch.beyond:
         uses.append(Use("", {list(watched).index(()): 1.0}))
+    if watch.rows is not None:
+        uses.append(Use("", {list(watched).index(LOST): 1.0}))
     alone = Use("", {place: 1.0 for place in range(len(watched)) if not any(place in use.parts for use in uses)})
     return _least([*uses, *([alone] if alone.parts else [])], len(watched), laplace=laplace)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from sitr.dataclass import dataclass
 from sitr.questions.aggregate.expressions.expression import Expression, Name, inner, spelled
 from sitr.questions.aggregate.spelling import identifier
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 from sitr import arguments
+from sitr.dataclass import dataclass
 from sitr.errors import QuestionError, unknown_name
 from sitr.numbers import Number, finite
 

@@ -15,7 +15,7 @@ from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
 from sitr.questions.aggregate.expressions.expression import Expression, spelled
 from sitr.questions.aggregate.from_clause import read_rows
 from sitr.questions.aggregate.instead import instead
-from sitr.questions.aggregate.keys_sql import keys_of
+from sitr.questions.aggregate.keys_sql import alike, keys_of
 from sitr.questions.aggregate.nodes import After, Named, NamedKey, Query
 from sitr.questions.aggregate.places import beginning, place, place_of_word, remember
 from sitr.questions.aggregate.reader import expression
@@ -141,7 +141,7 @@ def _aggregates(items: list[exp.Expr], keys: tuple[NamedKey, ...]) -> tuple[Name
 def check_listed(item: exp.Expr, keys: tuple[NamedKey, ...]) -> None:
     """Refuse a selected column that is neither a key nor an aggregate."""
     of = expression(item.unalias())
-    if of not in [key.of for key in keys]:
+    if not any(alike(of, key.of) for key in keys):
         raise _not_grouped(item, of, keys)
 
 

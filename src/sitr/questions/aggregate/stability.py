@@ -19,7 +19,7 @@ def stability(query: BoundedQuery, term: Quantity) -> Distance | None:
 
     All bars of a histogram are one vector v ≥ 0, to which a person adds at most c in each of k groups, c_i for each
     cell with Σc_i ≤ c: ‖·‖₁ ≤ kc and ‖·‖₂² ≤ kc². Replacing a person takes v away and adds v′ ≥ 0, perhaps in other
-    cells of the same groups: ‖v′ − v‖₁ ≤ 2kc and ‖v′ − v‖₂² ≤ ‖v‖₂² + ‖v′‖₂² ≤ 2kc².
+    cells of the same groups: ‖v′ − v‖₁ ≤ 2kc and ‖v′ − v‖₂² ≤ ‖v‖₂² + ‖v′‖₂² ≤ 2kc². One bar by itself is a count.
 
     Where all rows of a person together are capped too, what is said of c rows in each group holds for numbers c_g ≤ c
     of rows, bars or different values with Σc_g ≤ N: see `sitr.sensitivity.in_total`. People and their totals are in at
@@ -33,11 +33,19 @@ def stability(query: BoundedQuery, term: Quantity) -> Distance | None:
         case Distinct():
             return _of_rows(query, 0, 1, cells=query.cells)
         case Bar():
-            return _of_rows(query, 0, 1, cells=None)
+            return _of_rows(query, 0, 1, cells=cells(query, term))
     low, high = term.reach
     if term.people or term.total:
         return bounded(low=low, high=high, groups=query.max_groups, cells=query.cells, relation=query.changes)
     return _of_rows(query, low, high, cells=query.cells)
+
+
+def cells(query: BoundedQuery, term: Quantity) -> int | None:
+    """How many cells a measurement has, each with a number of its own; None for the bars of a histogram, if several."""
+    if not isinstance(term, Bar):
+        return query.cells
+    bars = next((len(terms) for terms in query.measured if term in terms), None)
+    return query.cells if bars == 1 else None
 
 
 def _of_rows(query: BoundedQuery, low: int, high: int, *, cells: int | None) -> Distance:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from sitr.dataclass import dataclass
 from sitr.errors import QuestionError
 from sitr.flavors.pure import PureDP
 from sitr.mechanisms.additive import NoisePrice

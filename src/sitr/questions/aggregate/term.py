@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
+from sitr.dataclass import dataclass
 from sitr.dataset.schema import NUMERIC, Kind, Quantised, quantise
 from sitr.errors import DescriptionError, QuestionError
 from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.spelling import identifier
+
+ROWS_LEFT_OUT = " WITH ROWS LEFT OUT"
+"""In the name of a count of people, that only those are counted who have more rows than the cap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ class Term:
         if self.of is None:
             return "COUNT(*)"
         if self.quantised is None:
-            cut = " WITH ROWS LEFT OUT" if self.cut else ""
+            cut = ROWS_LEFT_OUT if self.cut else ""
             return f"COUNT({'DISTINCT ' if self.people else ''}{self.of.text}{cut})"
         if self.total:
             return f"SUM_PER_PERSON({self.of.text}, {', '.join(map(str, self.quantised.ends))})"

@@ -38,9 +38,9 @@ comes or goes in both, a join costs its price once, and all questions together c
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from sitr.dataclass import dataclass
 from sitr.dataset.literals import shown
 from sitr.dataset.schema import Column, Kind, Table
 from sitr.errors import QuestionError, SitrError, UnknownName, unknown_name

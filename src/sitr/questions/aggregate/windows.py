@@ -28,7 +28,7 @@ from sitr.questions.aggregate.other import RowKey
 from sitr.questions.aggregate.plan import AggregatePlan, Shown
 
 
-class Measured(Protocol):
+class WindowedRelease(Protocol):
     """What windows see of a release."""
 
     @property
@@ -47,7 +47,7 @@ class Measured(Protocol):
         """The noisy integers of a column in these cells."""
 
 
-def estimates(release: Measured, column: Shown, *, confidence: Number) -> dict[int, Estimate]:
+def estimates(release: WindowedRelease, column: Shown, *, confidence: Number) -> dict[int, Estimate]:
     """The numbers of a column by the place of the cell, each with an interval that holds with this probability."""
     rows = release.kept
     written = column.aggregate.aggregate
@@ -70,7 +70,9 @@ def _span(of: Expression, leaves: dict[Aggregated, Span]) -> Span:
     return applied(of.function, [_span(part, leaves) for part in of.arguments], CHOICES)
 
 
-def _leaf(release: Measured, leaf: Aggregated, column: Shown, rows: Sequence[int], sure: Number) -> dict[int, Span]:
+def _leaf(
+    release: WindowedRelease, leaf: Aggregated, column: Shown, rows: Sequence[int], sure: Number
+) -> dict[int, Span]:
     """The numbers of one part of the column."""
     formula = column.aggregate.formula
     assert isinstance(formula, OverRows)
@@ -89,12 +91,12 @@ def _leaf(release: Measured, leaf: Aggregated, column: Shown, rows: Sequence[int
     return shown
 
 
-def _shown(release: Measured, inner: BoundAggregate, column: Shown) -> Shown:
+def _shown(release: WindowedRelease, inner: BoundAggregate, column: Shown) -> Shown:
     measured = {each.term: each for each in release.plan.noisy}
     return Shown(column.name, inner, tuple(measured[term] for term in inner.terms))
 
 
-def _windows(release: Measured, over: Over, rows: Sequence[int]) -> list[list[int]]:
+def _windows(release: WindowedRelease, over: Over, rows: Sequence[int]) -> list[list[int]]:
     """The places of the rows of each window."""
     known = [key.of.expression for key in release.plan.query.keys]
     places = [known.index(part) for part in over.within]
@@ -104,14 +106,16 @@ def _windows(release: Measured, over: Over, rows: Sequence[int]) -> list[list[in
     return list(found.values())
 
 
-def _each(release: Measured, inner: Shown, window: Sequence[int], sure: Number) -> list[Estimate]:
+def _each(release: WindowedRelease, inner: Shown, window: Sequence[int], sure: Number) -> list[Estimate]:
     """Intervals of the rows of a window that hold together, also if noisy numbers chose these rows."""
     many = len(release.keys) if release.chosen_by_noise else len(window)
     level = 1 - (1 - exact(sure)) / max(1, many)
     return inner.estimates(release.granules(inner, window), confidence=level)
 
 
-def _totals(release: Measured, over: Over, inner: Shown, window: Sequence[int], sure: Number) -> dict[int, Estimate]:
+def _totals(
+    release: WindowedRelease, over: Over, inner: Shown, window: Sequence[int], sure: Number
+) -> dict[int, Estimate]:
     if release.chosen_by_noise:
         each = _each(release, inner, window, sure)
         ends = [(one.value, one.low, one.high) for one in each]
@@ -126,7 +130,9 @@ def _totals(release: Measured, over: Over, inner: Shown, window: Sequence[int], 
     return dict.fromkeys(window, total)
 
 
-def _ranks(release: Measured, over: Over, inner: Shown, window: Sequence[int], sure: Number) -> dict[int, Estimate]:
+def _ranks(
+    release: WindowedRelease, over: Over, inner: Shown, window: Sequence[int], sure: Number
+) -> dict[int, Estimate]:
     each = dict(zip(window, _each(release, inner, window, sure), strict=True))
     sign = -1 if over.descending else 1
     known = sorted({sign * one.value for one in each.values() if one.value is not None})

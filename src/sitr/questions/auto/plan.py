@@ -27,7 +27,7 @@ from sitr.plans.noise import affordable
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.fit import fit
 from sitr.questions.aggregate.plan import AggregatePlan
-from sitr.questions.auto.caps import Caps
+from sitr.questions.auto.caps import CapPair
 from sitr.questions.suggest.question import SuggestionPlan
 
 SHARE = Fraction(1, 10)
@@ -52,7 +52,7 @@ class AutoPlan(AggregatePlan):
         many = len(self.measurements) - len(self.choosing.measurements)
         return AggregatePlan(self.measurements[:many], self.rest, self.text, self.query, self.counted)
 
-    def at(self, caps: Caps) -> AutoPlan:
+    def at(self, caps: CapPair) -> AutoPlan:
         """The same plan, with the second stage at these caps."""
         return planned(caps.on(self.query), self.choosing, self.rest, self.price, self.text)
 

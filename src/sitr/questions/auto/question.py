@@ -15,7 +15,7 @@ from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.other import RowKey
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.release import Release
-from sitr.questions.auto.caps import Caps, choose, possible
+from sitr.questions.auto.caps import CapPair, choose, possible
 from sitr.questions.auto.plan import AutoPlan, planned, stages
 from sitr.questions.suggest.question import SuggestionPlan, SuggestionQuestion, SuggestionRelease
 from sitr.questions.suggest.spreads import Spread, measured
@@ -87,7 +87,7 @@ class AutoRelease:
     plan: AutoPlan
     counts: tuple[tuple[int, ...], ...]
     """The noisy histograms."""
-    caps: Caps | None
+    caps: CapPair | None
     """The caps that follow from them; None if noise hides everybody."""
     keys: tuple[RowKey, ...] = ()
     measured: tuple[tuple[int, ...], ...] | None = None
@@ -103,7 +103,8 @@ class AutoRelease:
         """The answer, after the second stage."""
         assert self.measured is not None
         suggestion = SuggestionRelease(self.plan.choosing, self.counts)
-        return ChosenRelease(self.answering, self.keys, self.measured, self.beyond, suggestion, self.caps is not None)
+        told = self.caps is not None
+        return ChosenRelease(self.answering, self.keys, self.measured, self.beyond, suggestion=suggestion, told=told)
 
     def possible(self) -> bool:
         """Whether this plan could have released these numbers."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from sitr.dataclass import dataclass
 from sitr.numbers import Number
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.plan import BEYOND, AggregatePlan
+from sitr.questions.aggregate.second_cap import LOST
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,13 @@ class BatchPlan(Plan):
         group = self.groups[place]
         by_terms = dict(zip(group.query.measured, group.measurements, strict=False))
         beyond = query.watch is not None and query.watch.beyond
+        rows = query.watch is not None and query.watch.rows is not None
+        left = {name for name, measured in ((BEYOND, beyond), (LOST, rows)) if not measured}
         others = group.measurements[len(by_terms) :]
         return AggregatePlan(
             (
                 *(by_terms[terms] for terms in query.measured),
-                *(each for each in others if beyond or each.name != BEYOND),
+                *(each for each in others if each.name not in left),
             ),
             self.price,
             text(query.query),

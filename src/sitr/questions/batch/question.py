@@ -68,7 +68,8 @@ class BatchRelease:
             columns = [terms.index(term) for term in plan.query.terms]
             measured = tuple(tuple(row[column] for column in columns) for row in group.measured)
             beyond = None if plan.beyond is None else group.beyond
-            found.append(replace(group, plan=plan, measured=measured, beyond=beyond))
+            lost = None if plan.lost is None else group.lost
+            found.append(replace(group, plan=plan, measured=measured, beyond=beyond, lost=lost))
         return tuple(found)
 
     def possible(self) -> bool:

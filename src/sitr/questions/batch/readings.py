@@ -61,5 +61,9 @@ def _without_columns(query: BoundedQuery) -> BoundedQuery:
 def _complete(joined: BoundedQuery, members: Sequence[BoundedQuery]) -> bool:
     """Whether it measures all that its members need, in the same way, and nothing else."""
     needed = {terms for member in members for terms in member.measured}
-    beyond = {member.watch is not None and member.watch.beyond for member in members}
+    beyond = {(member.watch is not None and member.watch.beyond, _rows(member)) for member in members}
     return needed == set(joined.measured) and len(beyond) == 1
+
+
+def _rows(query: BoundedQuery) -> bool:
+    return query.watch is not None and query.watch.rows is not None

@@ -37,7 +37,7 @@ def chart(outcomes: Outcomes, *, title: str, words: Words | None = None) -> str:
         parts += bar
     parts += _legend(top + 14, words)
     works = [f"{_head(outcome, words)}{seldom(outcome, words)}" for outcome in drawn]
-    listed = "; ".join([*works, *(f"{way}: {reason}" for way, reason in refused.items())])
+    listed = words.several([*works, *(f"{way}: {reason}" for way, reason in refused.items())])
     return svg(title, f"{listed}. {words.accounting.public()}", parts, height=top + 24, direction=words.direction)
 
 

@@ -7,6 +7,8 @@ from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.in_total import is_total
 from sitr.questions.aggregate.plan import BEYOND, KEYS, AggregatePlan
 from sitr.questions.aggregate.quantity import Bar, Distinct, Quantity, Rank
+from sitr.questions.aggregate.second_cap import LOST
+from sitr.questions.aggregate.stability import cells
 from sitr.report.evidence.adds import Adds, Moves
 
 
@@ -19,9 +21,13 @@ def moves(plan: AggregatePlan) -> list[Moves]:
 
 
 def _named(query: BoundedQuery, measurement: Measurement) -> Moves:
-    """The numbers of people by key, and the number of people beyond the cap on groups."""
+    """The numbers of people by key, the number of people beyond the cap on groups, and that of rows left out."""
     if measurement.name == KEYS:
         return (Adds(query.changes, groups=query.max_groups, cells=query.cells),)
+    if measurement.name == LOST:
+        assert query.watch is not None
+        assert query.watch.rows is not None
+        return (Adds(query.changes, each=query.watch.rows.most, cells=1),)
     assert measurement.name == BEYOND
     return (Adds(query.changes, cells=1),)
 
@@ -44,7 +50,7 @@ def _term(query: BoundedQuery, term: Quantity, measurement: Measurement) -> Move
             each=each,
             groups=query.reached,
             rows=None if once else query.max_rows,
-            cells=None if isinstance(term, Bar) else query.cells,
+            cells=cells(query, term),
             bounds=ends,
         ),
     )

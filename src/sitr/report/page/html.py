@@ -20,7 +20,7 @@ from sitr.report.chart.trade_off import chart as trade_off
 from sitr.report.evidence.figures import checker, figures
 from sitr.report.figures import displayed
 from sitr.report.level import Level
-from sitr.report.paper import Column, Paper, Role, Section, Table
+from sitr.report.paper import Paper, PaperColumn, PaperTable, Role, Section
 from sitr.report.views import Missing, Views
 from sitr.report.words.protects import Protects
 from sitr.report.words.words import Words
@@ -105,6 +105,7 @@ def label(paper: Paper, publication: Publication = NOBODY) -> str:
     facts = (
         ("who is protected", words.protected(query)),
         *paper.card,
+        *((("coins", words.certificate.coins(receipt.provenance)),) if paper.private else ()),
         ("how often", words.certificate.times(receipt)),
         ("budget left", words.left_of(receipt.standing)),
         *((("contact", publication.contact),) if publication.contact else ()),
@@ -160,7 +161,7 @@ def _sections(paper: Paper, query: Protects, receipt: Receipt) -> Iterator[Secti
     if paper.table is None and not paper.value and paper.picture is not None:  # rows that are only drawn
         yield Section("In pictures", picture=paper.picture(), notes=paper.notes, level=Level.RESULT)
     words = paper.words
-    handling = words.certificate.handling(private=paper.private, exact=paper.exact)
+    handling = words.certificate.handling(receipt.provenance, private=paper.private, exact=paper.exact)
     yield Section(
         "How the rows were read",
         items=handling,
@@ -221,7 +222,7 @@ def _promise(paper: Paper, query: Protects, receipt: Receipt) -> Iterator[Sectio
     )
 
 
-def _flavors(views: Views, words: Words) -> Table:
+def _flavors(views: Views, words: Words) -> PaperTable:
     """One row for each flavor; the ε of the price's flavor and P(L > ε) stand beside the exact ε."""
     say, found = words.certificate, views.headline
     rows: list[tuple[str, ...]] = []
@@ -230,8 +231,12 @@ def _flavors(views: Views, words: Words) -> Table:
         if view.delta == found.delta and found.exact is not None:
             rows.append(say.implied(found))
     rows.append(say.probabilistic(views))
-    columns = (Column(words.label("flavor"), Role.KEY), Column(words.label("bound")), Column(words.label("proved by")))
-    return Table(columns, lambda: rows, len(rows))
+    columns = (
+        PaperColumn(words.label("flavor"), Role.KEY),
+        PaperColumn(words.label("bound")),
+        PaperColumn(words.label("proved by")),
+    )
+    return PaperTable(columns, lambda: rows, len(rows))
 
 
 def _budget(paper: Paper, query: Protects, receipt: Receipt) -> Iterator[Section]:
@@ -243,12 +248,15 @@ def _budget(paper: Paper, query: Protects, receipt: Receipt) -> Iterator[Section
         ("this answer", words.notation(entry.price)),
         ("after", words.stands(standing)),
     )
+    other = words.label("the same rows have another, and each person is promised the sum")
     record = (
         ("ledger entry", words.numerals(str(entry.number))),
         ("charged at", words.numerals(f"{entry.at:%Y-%m-%d %H:%M:%S %Z}")),
         ("asked by", entry.by),
         ("made with", f"Sitr {entry.version}"),
         *((("SHA-256 of the release", receipt.sha256),) if receipt.sha256 else ()),
+        *((("hash of the entry", entry.hash),) if entry.hash else ()),
+        *((("other budgets", other),) if entry.second else ()),
     )
     yield Section(
         "",

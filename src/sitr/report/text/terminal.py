@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from sitr.report.figures import all_digits, displayed
-from sitr.report.paper import Facts, Paper, Role, Table
+from sitr.report.paper import Facts, Paper, PaperTable, Role
 from sitr.report.words.words import Words, in_words
 
 MOST_ROWS = 50
@@ -78,7 +78,7 @@ def brief(paper: Paper, line: str) -> RenderableType:
     return Group(*parts, Text(line))
 
 
-def grid(table: Table, *, most: int | None = None, exact: bool = False) -> Grid:
+def grid(table: PaperTable, *, most: int | None = None, exact: bool = False) -> Grid:
     """A table with its first rows; `exact` numbers have all their digits."""
     shown = [column.terminal for column in table.columns]
     made = Grid(box=SIMPLE_HEAD if table.ruled else None, show_edge=False, pad_edge=False)

@@ -7,12 +7,13 @@ It explains each flavor as a whole, because sentences do not translate word by w
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import Protocol, TypeAlias
 
+from sitr.dataclass import dataclass
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.computational import ComputationalDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.curve import PointCurve
 from sitr.flavors.gaussian import GaussianDP, normal
@@ -64,6 +65,9 @@ class Voice(Protocol):
     def random(self, promise: RandomDP, /, *, inner: Explanation) -> Explanation:
         """`inner` explains the inner promise to a newcomer."""
 
+    def computational(self, promise: ComputationalDP, /, *, inner: Explanation) -> Explanation:
+        """`inner` explains the inner promise."""
+
 
 def symbols(promise: Promise) -> str:
     """Any promise in symbols and few digits, rounded up; a random promise always with its γ.
@@ -78,6 +82,8 @@ def symbols(promise: Promise) -> str:
             return ", ".join(f"D{_subscript(order)} ≤ {at_most(bound)}" for order, bound in some_orders(promise))
         case RandomDP(inner, gamma):
             return f"{symbols(inner)}, γ = {at_most(gamma)}"
+        case ComputationalDP(inner):
+            return symbols(inner)
     return numbers(promise) or repr(promise)
 
 

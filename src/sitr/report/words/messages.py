@@ -12,10 +12,10 @@ import json
 import re
 import string
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from sitr.dataclass import dataclass
 from sitr.errors import SitrError
 from sitr.language import Language, spoken
 from sitr.report.words.numerals import numeral
@@ -103,6 +103,14 @@ def said(message: str) -> str:
     """A message in the language that is spoken now."""
     found = catalogue(spoken())
     return message if found is None else found.say(message)
+
+
+def question_text(sql: str) -> str:
+    """A proposed question, with its comments in the language that is spoken now."""
+    found = catalogue(spoken())
+    if found is None:
+        return sql
+    return re.sub(r"/\* (.*?) \*/", lambda comment: f"/* {found.say(comment[1])} */", sql)
 
 
 def error_text(error: SitrError) -> str:

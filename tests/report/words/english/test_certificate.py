@@ -10,6 +10,7 @@ from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentrat
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.noise.coins import Provenance
 from sitr.report.headline import Headline
 from sitr.report.level import Level
 from sitr.report.views import Missing, ProvedView, views
@@ -48,10 +49,23 @@ def test_the_share_that_an_attack_detects_is_rounded_up() -> None:
     assert "at most 3.1%" in SAY.attack(0.03001)
 
 
-def test_test_coins_are_not_called_entropy() -> None:
-    assert not any("entropy" in sentence for sentence in SAY.handling(private=False, exact=True))
-    assert any("exact samplers" in sentence for sentence in SAY.handling(private=True, exact=True))
-    assert not any("exact samplers" in sentence for sentence in SAY.handling(private=True, exact=False))
+def test_test_coins_are_not_called_private() -> None:
+    test, keyed = Provenance.TEST, Provenance.KEYED
+    assert not any("generator" in sentence for sentence in SAY.handling(test, private=False, exact=True))
+    assert any("exact samplers" in sentence for sentence in SAY.handling(keyed, private=True, exact=True))
+    assert not any("exact samplers" in sentence for sentence in SAY.handling(keyed, private=True, exact=False))
+
+
+def test_the_provenance_of_the_coins_says_against_whom_the_promise_holds() -> None:
+    keyed, hardware = (
+        " ".join(SAY.handling(coins, private=True, exact=True)) for coins in (Provenance.KEYED, Provenance.HARDWARE)
+    )
+    assert "computational differential privacy (IND-CDP)" in keyed
+    assert "nothing is promised" in keyed
+    assert "even against unlimited computing power" in hardware
+    assert "IND-CDP" not in hardware
+    assert "IND-CDP" in SAY.coins(Provenance.KEYED)
+    assert "according to its operator" in SAY.coins(Provenance.HARDWARE)
 
 
 def test_dates_are_written_out() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from sitr.dataclass import dataclass
 from sitr.dataset.literals import shown
 from sitr.questions.aggregate.spelling import Value, identifier, literal
 

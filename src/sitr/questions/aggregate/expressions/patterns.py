@@ -138,6 +138,15 @@ def _number(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) <= 3
 
 
+def parts(pattern: str) -> int:
+    """The parts of a pattern that can be used, with repetitions by numbers written out.
+
+    >>> parts("a[ab]{13}c"), parts("(ab){2,5}|c")
+    (16, 18)
+    """
+    return _Reader(pattern).choice(depth=0)
+
+
 def odd(pattern: str) -> str | None:
     r"""Why a pattern cannot be used; None if it can.
 

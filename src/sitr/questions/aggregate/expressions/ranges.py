@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+
+from sitr.dataclass import dataclass
 
 MOST_DIGITS = 2**1030
 """Ends beyond this size are dropped: no double reaches them."""

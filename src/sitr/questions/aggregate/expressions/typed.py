@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 
+from sitr.dataclass import dataclass
 from sitr.dataset.literals import writable
 from sitr.dataset.schema import Column, Key, Kind
 from sitr.numbers import exact

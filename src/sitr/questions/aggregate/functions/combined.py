@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar, TypeAlias, cast
 
+from sitr.dataclass import dataclass
 from sitr.dataset.schema import Column, Kind
 from sitr.errors import QuestionError
 from sitr.numbers import exact

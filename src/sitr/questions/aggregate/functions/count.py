@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from sitr.dataclass import dataclass
 from sitr.dataset.literals import shown
 from sitr.dataset.schema import GROUPABLE
 from sitr.errors import QuestionError

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Self
 
+from sitr.dataclass import dataclass
 from sitr.questions.aggregate.expressions.expression import Expression, Name, spelled
 from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.frame import Operand, operand

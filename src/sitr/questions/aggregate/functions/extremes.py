@@ -8,10 +8,10 @@ limits the exact minimum, usually much closer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from sitr.dataclass import dataclass
 from sitr.questions.aggregate.expressions.expression import Expression, Name, spelled
 from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate

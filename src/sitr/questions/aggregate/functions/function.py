@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
+from sitr.dataclass import dataclass
 from sitr.dataset.schema import Kind
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.functions.joint import Joint

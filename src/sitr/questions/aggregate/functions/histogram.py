@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar
 
+from sitr.dataclass import dataclass
 from sitr.dataset.literals import shown
 from sitr.dataset.schema import NUMERIC
 from sitr.errors import QuestionError

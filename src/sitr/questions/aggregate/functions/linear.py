@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from sitr.dataclass import dataclass
 from sitr.questions.aggregate.functions.function import End, Estimate
 from sitr.questions.aggregate.functions.joint import Joint
 

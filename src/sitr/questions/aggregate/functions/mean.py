@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar
 
+from sitr.dataclass import dataclass
 from sitr.questions.aggregate.expressions.expression import Expression, Name, spelled
 from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.frame import Operand, operand

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
+from sitr.dataclass import dataclass
 from sitr.questions.aggregate.functions.function import End, Estimate
 from sitr.questions.aggregate.functions.joint import Joint
 from sitr.questions.aggregate.functions.linear import Linear, Quotient, Solved, around, shrunk

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar
 
+from sitr.dataclass import dataclass
 from sitr.errors import QuestionError
 from sitr.questions.aggregate.expressions.expression import Aggregated, Expression, spelled
 from sitr.questions.aggregate.expressions.typed import Typed
@@ -25,7 +26,7 @@ from sitr.questions.aggregate.functions.function import (
 from sitr.questions.aggregate.functions.joint import Joint
 from sitr.questions.aggregate.functions.linear import Linear
 from sitr.questions.aggregate.quantity import Quantity
-from sitr.questions.aggregate.view import View
+from sitr.questions.aggregate.view import View, both
 
 
 class Operators:
@@ -130,7 +131,8 @@ class Filtered(Operators):
         return self.of.name()
 
     def bound(self, view: View, /) -> BoundAggregate:
-        found, where = self.of.bound(view), view.condition(self.where)
+        where = view.condition(self.where)
+        found = self.of.bound(replace(view, where=both(view.where, where)))  # bounds may follow from the condition
         if isinstance(found.aggregate, Filtered):
             raise QuestionError(given="An aggregate has two filters.", do="Join both conditions with AND.")
         _refuse_windows(self, found)

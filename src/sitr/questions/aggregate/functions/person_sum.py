@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
+from sitr.dataclass import dataclass
 from sitr.dataset.schema import NUMERIC, Kind
 from sitr.errors import QuestionError
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, spelled

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from sitr.dataclass import dataclass
 from sitr.dataset.literals import shown
 from sitr.dataset.schema import Kind, Quantised
 from sitr.errors import DescriptionError, QuestionError

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import TypeAlias
 
+from sitr.dataclass import dataclass
 from sitr.questions.aggregate.functions.function import End, Estimate
 
 _ALL = (-math.inf, math.inf)

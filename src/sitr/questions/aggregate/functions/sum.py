@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from sitr.dataclass import dataclass
 from sitr.dataset.schema import Kind
 from sitr.numbers import Number
 from sitr.questions.aggregate.expressions.expression import Expression, Literal, Name, spelled

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
+from sitr.dataclass import dataclass
 from sitr.questions.aggregate.expressions.expression import Expression, Name, spelled
 from sitr.questions.aggregate.expressions.typed import Typed, literal_typed
 from sitr.questions.aggregate.frame import Operand, operand

@@ -33,7 +33,7 @@ from sitr.questions.aggregate.release import Release
 from sitr.questions.aggregate.targeted import Met
 from sitr.report.figures import about, at_least, at_most, number, percent, shortened, visible
 from sitr.report.headline import Headline
-from sitr.report.words.arabic.marks import listed, ltr, named
+from sitr.report.words.arabic.marks import listed, ltr, measurement, named
 from sitr.report.words.arabic.meaning import DELTA, EPSILON, kept
 from sitr.report.words.arabic.nouns import (
     BAR,
@@ -102,8 +102,14 @@ class AggregateWords:
             f"يقيس {share} من الثمن عدد {units(query)} الذين تُرك شيء من بياناتهم بسبب "
             "السقوف أو الحدود"
             + ("، في المجموعات كلها معًا: فهذا أقل من أن يكشف ذلك في كل مجموعة" if total else "")
-            + "، أما مقدار ما تُرك فلا يُقاس."
+            + self._how_much(query)
         )
+
+    def _how_much(self, query: BoundedQuery) -> str:
+        if query.watch is None or query.watch.rows is None:
+            return "، أما مقدار ما تُرك فلا يُقاس."
+        most = counted(query.watch.rows.rows, ROW, oblique=True)
+        return f". ويقيس أيضًا عدد الصفوف التي تتركها السقوف، بحساب ما لا يزيد على {most} لكل {unit(query)}."
 
     def cut(
         self, key: RowKey | None, share: Amount, why: Why, of: str, query: BoundedQuery, /, *, counts: bool = False
@@ -117,7 +123,9 @@ class AggregateWords:
                 if counts
                 else "بهذه الصفوف قد تقع الأعداد الدقيقة خارج فتراتها"
             )
-            return f"{much} تُركت صفوف لهم بسبب السقوف: {count}؛ ولم يُقَس بكم."
+            if query.watch is None or query.watch.rows is None:
+                return f"{much} تُركت صفوف لهم بسبب السقوف: {count}؛ ولم يُقَس بكم."
+            return f"{much} تُركت صفوف لهم بسبب السقوف: {count}."
         return f"{much} لهم قيم في {named(of)} خارج حدوده: قد يقع المجموع الحقيقي خارج هذه الفترة."
 
     def beyond(self, people: Amount, query: BoundedQuery, /) -> str:
@@ -128,6 +136,26 @@ class AggregateWords:
             return f"{some} من {units(query)} لهم صفوف في مجموعات تركت السقوف جميع صفوفهم فيها."
         groups = counted(query.max_groups, GROUP, oblique=True)
         return f"{some} من {units(query)} لهم صفوف في أكثر من {groups}، وتُركت بقية صفوفهم."
+
+    def rows_lost(self, rows: Amount, second: int, query: BoundedQuery, /) -> str:
+        """How many rows the caps left out, up to a second cap."""
+        most = self._counting(second, query)
+        where = " في المجموعات كلها معًا" if query.keys else ""
+        if not rows.low:
+            return f"تركت السقوف ما لا يزيد على {ltr(about(rows.high))} من الصفوف{where}، {most}."
+        some = f"{ltr(about(rows.value))} (± {ltr(about(rows.error))})"
+        return f"تركت السقوف ما لا يقل عن نحو {some} من الصفوف{where}، {most}."
+
+    def rows_lost_error(self, error: str, /) -> str:
+        """How precisely the number of rows that are left out will be known."""
+        return f"سيُعرف عدد الصفوف المتروكة بخطأ {ltr(f'± {error}')} باحتمال {confidence()}."
+
+    def lost_rows(self, second: int, query: BoundedQuery, /) -> str:
+        """The name of the measurement of rows that were left out, up to a second cap."""
+        return f"الصفوف المتروكة، {self._counting(second, query)}"
+
+    def _counting(self, second: int, query: BoundedQuery) -> str:
+        return f"بحساب ما لا يزيد على {counted(second, ROW, oblique=True)} لكل {unit(query)}"
 
     def clamping(self, both: Clamping, /) -> str:
         """Which bounds of a sum have less noise."""
@@ -317,7 +345,7 @@ class AggregateWords:
 
     def exact_sizes(self, sizes: Sequence[tuple[str, str]], /) -> str:
         """The sizes of the noise of the measurements as fractions."""
-        return f"الأحجام الدقيقة: {'؛ '.join(f'{named(name)}: {ltr(size)}' for name, size in sizes)}."
+        return f"الأحجام الدقيقة: {'؛ '.join(f'{measurement(name)}: {ltr(size)}' for name, size in sizes)}."
 
     def beyond_groups(self, query: BoundedQuery, /) -> str:
         """The name of the measurement of people who had rows in more groups than the cap."""
@@ -325,9 +353,11 @@ class AggregateWords:
 
     def checks(self, plan: AggregatePlan, headline: Headline, /) -> tuple[str, ...]:
         """The arithmetic from noise to price: one line per measurement and one for the sum."""
-        lines = [f"{named(each.measurement.name)}: {_share(each, plan)}" for each in plan.first]
+        lines = [f"{measurement(each.measurement.name)}: {_share(each, plan)}" for each in plan.first]
         if plan.beyond is not None:
             lines.append(f"{self.beyond_groups(plan.query)}: {_cost(plan.beyond)}")
+        if plan.lost is not None and plan.query.counted_up_to is not None:
+            lines.append(f"{self.lost_rows(plan.query.counted_up_to, plan.query)}: {_cost(plan.lost)}")
         if plan.threshold is not None:
             lines.append(f"المفاتيح: {_threshold(plan.threshold, plan[KEYS].distance)}")
         return (*lines, f"معًا: {_together(plan, cast('Kept', headline.promise))}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, cast
 
@@ -245,6 +245,10 @@ class Arabic:
     def as_table(self) -> str:
         """The name of a table that can be scrolled, for readers who do not see it."""
         return "جدول"
+
+    def several(self, parts: Iterable[str], /) -> str:
+        """Several things of one kind, in one line."""
+        return "؛ ".join(parts)
 
     def interval_of(self, name: str, /) -> str:
         """What an interval is of; it follows the heading of the column."""

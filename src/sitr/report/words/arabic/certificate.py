@@ -13,6 +13,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.receipt import Receipt
+from sitr.noise.coins import Provenance
 from sitr.report.figures import about, at_most, number
 from sitr.report.headline import Headline, rounded
 from sitr.report.level import Level
@@ -184,15 +185,32 @@ class CertificateWords:
 
     # How the data were handled
 
-    def handling(self, *, private: bool, exact: bool) -> tuple[str, ...]:
+    def handling(self, provenance: Provenance, /, *, private: bool, exact: bool) -> tuple[str, ...]:
         """What was done with the rows. `exact`: the noise was added to whole numbers by exact samplers."""
-        coins = "سُحبت الضوضاء من إنتروبيا نظام التشغيل"
+        source = "جهاز عشوائي" if provenance is Provenance.HARDWARE else "مولد نظام التشغيل"
+        coins = f"سُحبت الضوضاء من {source}"
         return (
             "قُيد الثمن في السجل قبل قراءة أي صف، ولا يُسترد أبدًا.",
             *([f"{coins}، وأُضيفت إلى أعداد صحيحة بمولدات دقيقة."] if private and exact else ()),
             *([f"{coins}."] if private and not exact else ()),
+            *([self.assumed(provenance)] if private else ()),
             "لم يُنشر عن الصفوف شيء آخر: فرسائل الخطأ والمجموعات الفارغة تبدو سواءً في الجداول المتجاورة.",
         )
+
+    def assumed(self, provenance: Provenance, /) -> str:
+        """Against whom the promise holds, by the provenance of the coins."""
+        if provenance is Provenance.HARDWARE:
+            return "يصرح مشغل هذا الجهاز بأنه عشوائي حقًا. فإن صح ذلك صمد الوعد حتى أمام قدرة حاسوبية غير محدودة."
+        return (
+            f"ومُدت بمولد ذي مفتاح ({ltr('AES-256')}). ويصح الوعد أمام كل من يعجز عن كسر هذا التشفير وعن توقع مفاتيحه: "
+            f"خصوصية تفاضلية حسابية ({ltr('IND-CDP')}). أما القدرة الحاسوبية غير المحدودة فلا وعد أمامها بشيء."
+        )
+
+    def coins(self, provenance: Provenance, /) -> str:
+        """Where the noise came from, on a label."""
+        if provenance is Provenance.HARDWARE:
+            return "جهاز عشوائي حقًا بحسب مشغله."
+        return f"مولد ذو مفتاح ({ltr('AES-256')}): يصح الوعد أمام القدرة الحاسوبية المحدودة ({ltr('IND-CDP')})."
 
     def side_channels(self) -> str:
         """What remains outside of the promise."""

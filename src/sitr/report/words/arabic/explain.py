@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
+from sitr.flavors.computational import ComputationalDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
+from sitr.flavors.pufferfish import Pufferfish
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
@@ -17,7 +19,7 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.language import Language
 from sitr.report.figures import about, at_most
 from sitr.report.headline import Headline
-from sitr.report.words.arabic.marks import ltr
+from sitr.report.words.arabic.marks import ltr, named
 from sitr.report.words.explanation import (
     Concentrated,
     Explanation,
@@ -174,6 +176,24 @@ class ArabicVoice:
             f"{_GENERAL} {_GROUP} {ltr('s·μ')}. {_EACH} تُضاف {square} الخاصة به إلى {square}.",
         )
 
+    def pufferfish(self, promise: Pufferfish, /, *, whom: Whom) -> Explanation:  # noqa: ARG002 - as the others
+        believed, factor = promise.framework, ltr(odds(promise.epsilon))
+        added = f" ولا تُجمع قيم {_EPSILON} إلا للِحافات ماركوف على المتسلسلة نفسها." if believed.series else ""
+        return _explanation(
+            f"خصوصية {ltr('Pufferfish')}: {ltr(symbols(promise))}",
+            f"يحمي هذا الوعد أسرارًا ({named(believed.secrets)}) ممن لهم اعتقادات مسبقة معيّنة عن البيانات "
+            f"({named(believed.priors)}). وتحت كل اعتقاد منها، لا يتجاوز احتمال أي إجابة ممكنة إذا صح أحد "
+            f"السرّين احتمالها إذا صح الآخر مضروبًا في {factor}: {ltr(symbols(promise))}. وتُحسب هنا عشوائية "
+            "البيانات مع عشوائية الضوضاء، فقد تعتمد السجلات بعضها على بعض كما تقول تلك الاعتقادات.",
+            "أيًّا كانت نسبة الأرجحية التي يعطيها صاحب مثل هذا الاعتقاد لأحد السرّين مقابل الآخر، فإن الإجابة "
+            f"لا تغيّرها إلا بعامل لا يتجاوز {factor}: فاحتمال قدره {ltr('50%')} لا يصير أكبر من "
+            f"{ltr(belief(promise.epsilon))}.",
+            f"لا شأن للحظ هنا: لا توجد {_DELTA}، وتحت الاعتقادات المذكورة يصح العامل لكل إجابة مهما ندرت.",
+            "من يعرف أو يعتقد شيئًا آخر قد يكتشف الأسرار. ولا يحمي هذا الوعد أسرارًا أخرى ولا مجموعات من الأشخاص، "
+            "ولا تلزم عنه الخصوصية التفاضلية. وقد تكشف إجابتان معًا سرًّا تخفيه كل منهما وحدها."
+            f"{added}",
+        )
+
     def random(self, promise: RandomDP, /, *, inner: Explanation) -> Explanation:
         gamma = ltr(f"γ = {at_most(promise.gamma)}")
         return _explanation(
@@ -189,6 +209,17 @@ class ArabicVoice:
             f"إحداهما عن الأخرى. ومجموعة القادمين الجدد ذات الحجم {ltr('t')} لها {ltr('t·γ')}. {_EACH} من هذا "
             f"النوع تُجمع قيم {_GAMMA}، بشرط أن تكون آلياته كلها قد حُددت مسبقًا: فأي آلية منها تُختار بعد رؤية إجابة "
             "تنقض الوعد.",
+        )
+
+    def computational(self, promise: ComputationalDP, /, *, inner: Explanation) -> Explanation:
+        return _explanation(
+            f"الخصوصية التفاضلية الحسابية: {ltr(symbols(promise))}",
+            "يحمي هذا الوعد من كل من كانت قدرته الحاسوبية محدودة: فالإجابة تبدو له كإجابة يصح فيها ما يلي. "
+            f"{inner.promised}",
+            f"لكل من يعجز عن كسر التشفير الذي سُحبت به الضوضاء أو نُقلت به الرسائل: {inner.meaning}",
+            f"من يكسر هذا التشفير، ولو بعد سنين، قد يعرف كل شيء. وفيما عدا ذلك: {inner.failure}",
+            "لا وعد بشيء أمام قدرة حاسوبية غير محدودة. ويُفترض أن احتمال كسر التشفير مهمل، ولا يدخل في أي رقم هنا. "
+            f"والمفتاح الذي يتسرب أو يُستعمل مرتين ينقض الوعد. {inner.not_promised}",
         )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sitr.report.figures import number
-from sitr.report.words.arabic.marks import ltr, named
-from sitr.report.words.arabic.nouns import VALUE, counted
+from sitr.report.words.arabic.marks import ltr, measurement, named
+from sitr.report.words.arabic.nouns import ROW, VALUE, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,14 @@ class ExplainedWords:
     def beyond(self) -> str:
         """The measurement of people who lost groups."""
         return "الأشخاص الذين لهم صفوف في مجموعات تركت السقوف جميع صفوفهم فيها"
+
+    def rows_lost(self, most: int, /) -> str:
+        """The measurement of the rows that were left out."""
+        return f"الصفوف التي تركتها السقوف، بحساب ما لا يزيد على {counted(most, ROW, oblique=True)} لكل شخص"
+
+    def measurement(self, name: str, /) -> str:
+        """The name of another measurement."""
+        return measurement(name)
 
     def about_bias(self) -> str:
         """A measurement that no column shows."""

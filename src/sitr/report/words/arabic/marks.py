@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from sitr.questions.aggregate.in_total import OVER_ALL
+from sitr.questions.aggregate.term import ROWS_LEFT_OUT
 from sitr.report.figures import visible
 from sitr.report.words.messages import isolated
 from sitr.report.words.numerals import numerals
@@ -39,6 +41,17 @@ def verbatim(text: str) -> str:
 def named(text: str) -> str:
     """A name or a value of the user, made harmless, in its own direction."""
     return isolated(visible(text))
+
+
+def measurement(name: str) -> str:
+    """The name of a measurement; what it says in English words beside SQL is said in Arabic.
+
+    >>> "WITH" in measurement("COUNT(DISTINCT id WITH ROWS LEFT OUT), over all groups")
+    False
+    """
+    sql, whole = name.removesuffix(OVER_ALL), name.endswith(OVER_ALL)
+    cut = " لمن تُركت صفوف لهم" if ROWS_LEFT_OUT in sql else ""
+    return f"{named(sql.replace(ROWS_LEFT_OUT, ''))}{cut}{'، في المجموعات كلها معًا' if whole else ''}"
 
 
 def listed(parts: Iterable[str]) -> str:

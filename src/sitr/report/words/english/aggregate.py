@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
+from sitr.dataclass import dataclass
 from sitr.dataset.schema import Key
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
@@ -98,8 +98,14 @@ class AggregateWords:
             f"{about(query.watch.share * 100)}% of the price measures from how many {units(query)} something is left "
             "out by caps and bounds"
             + (", in all groups together: this is too little to tell for each group" if total else "")
-            + ". How much is left out is not measured."
+            + f". {self._how_much(query)}"
         )
+
+    def _how_much(self, query: BoundedQuery) -> str:
+        if query.watch is None or query.watch.rows is None:
+            return "How much is left out is not measured."
+        most = counted(query.watch.rows.rows, "row")
+        return f"It also measures how many rows the caps leave out, counting up to {most} of each {unit(query)}."
 
     def cut(
         self, key: RowKey | None, share: Amount, why: Why, of: str, query: BoundedQuery, /, *, counts: bool = False
@@ -113,7 +119,9 @@ class AggregateWords:
                 if counts
                 else "with these rows the exact numbers may lie outside their intervals"
             )
-            return f"{much} rows left out by the caps: {count}; by how much was not measured."
+            if query.watch is None or query.watch.rows is None:
+                return f"{much} rows left out by the caps: {count}; by how much was not measured."
+            return f"{much} rows left out by the caps: {count}."
         return f"{much} values of {visible(of)} beyond its bounds: the true sum may lie outside this interval."
 
     def beyond(self, people: Amount, query: BoundedQuery, /) -> str:
@@ -127,6 +135,24 @@ class AggregateWords:
             f"{some} {units(query)} had rows in more than "
             f"{counted(query.max_groups, 'group')}; the rest of their rows were left out."
         )
+
+    def rows_lost(self, rows: Amount, second: int, query: BoundedQuery, /) -> str:
+        """How many rows the caps left out, up to a second cap."""
+        most = f"counting up to {counted(second, 'row')} of each {unit(query)}"
+        where = " of all groups together" if query.keys else ""
+        if not rows.low:
+            return f"The caps left out at most {about(rows.high)} rows{where}, {most}."
+        return (
+            f"At least about {about(rows.value)} (± {about(rows.error)}) rows{where} were left out by the caps, {most}."
+        )
+
+    def rows_lost_error(self, error: str, /) -> str:
+        """How precisely the number of rows that are left out will be known."""
+        return f"The number of rows left out will be known to ± {error}, with {about(CONFIDENCE * 100)}% probability."
+
+    def lost_rows(self, second: int, query: BoundedQuery, /) -> str:
+        """The name of the measurement of rows that were left out, up to a second cap."""
+        return f"rows left out, up to {counted(second, 'row')} of each {unit(query)}"
 
     def clamping(self, both: Clamping, /) -> str:
         """Which bounds of a sum have less noise."""
@@ -333,6 +359,8 @@ class AggregateWords:
         lines = [f"{visible(each.measurement.name)}: {_share(each, plan)}" for each in plan.first]
         if plan.beyond is not None:
             lines.append(f"{self.beyond_groups(plan.query)}: {_cost(plan.beyond)}")
+        if plan.lost is not None and plan.query.counted_up_to is not None:
+            lines.append(f"{self.lost_rows(plan.query.counted_up_to, plan.query)}: {_cost(plan.lost)}")
         if plan.threshold is not None:
             lines.append(f"keys: {_threshold(plan.threshold, plan[KEYS].distance)}")
         return (*lines, f"together: {_together(plan, cast('Kept', headline.promise))}")

@@ -13,6 +13,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.receipt import Receipt
+from sitr.noise.coins import Provenance
 from sitr.report.figures import about, at_most, counted, number
 from sitr.report.headline import Headline, rounded
 from sitr.report.level import Level
@@ -188,16 +189,37 @@ class CertificateWords:
 
     # How the data were handled
 
-    def handling(self, *, private: bool, exact: bool) -> tuple[str, ...]:
+    def handling(self, provenance: Provenance, /, *, private: bool, exact: bool) -> tuple[str, ...]:
         """What was done with the rows. `exact`: the noise was added to whole numbers by exact samplers."""
-        coins = "The noise was drawn from the entropy of the operating system"
+        source = "a hardware device" if provenance is Provenance.HARDWARE else "the generator of the operating system"
+        coins = f"The noise was drawn from {source}"
         return (
             "The charge was recorded in the ledger before any row was read. It is never taken back.",
             *([f"{coins} and added to whole numbers by exact samplers."] if private and exact else ()),
             *([f"{coins}."] if private and not exact else ()),
+            *([self.assumed(provenance)] if private else ()),
             "Nothing else about the rows was released: error messages and empty groups look the same for neighbouring "
             "tables.",
         )
+
+    def assumed(self, provenance: Provenance, /) -> str:
+        """Against whom the promise holds, by the provenance of the coins."""
+        if provenance is Provenance.HARDWARE:
+            return (
+                "The operator of this device states that it is truly random. If so, the promise holds even against "
+                "unlimited computing power."
+            )
+        return (
+            "It was stretched by a keyed generator (AES-256). The promise holds against everybody who can neither "
+            "break that cipher nor predict its keys: computational differential privacy (IND-CDP). Against unlimited "
+            "computing power, nothing is promised."
+        )
+
+    def coins(self, provenance: Provenance, /) -> str:
+        """Where the noise came from, on a label."""
+        if provenance is Provenance.HARDWARE:
+            return "A hardware device, truly random according to its operator."
+        return "A keyed generator (AES-256): the promise holds against limited computing power (IND-CDP)."
 
     def side_channels(self) -> str:
         """What remains outside of the promise."""

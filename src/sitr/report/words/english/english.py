@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from sitr.accounting.filter import Filter
+from sitr.dataclass import dataclass
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Kept
@@ -281,6 +282,10 @@ class English:
     def as_table(self) -> str:
         """The name of a table that can be scrolled, for readers who do not see it."""
         return "A table"
+
+    def several(self, parts: Iterable[str], /) -> str:
+        """Several things of one kind, in one line."""
+        return "; ".join(parts)
 
     def interval_of(self, name: str, /) -> str:
         """What an interval is of; it follows the heading of the column."""

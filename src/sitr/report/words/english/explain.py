@@ -7,15 +7,17 @@ from dataclasses import dataclass
 
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
+from sitr.flavors.computational import ComputationalDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
+from sitr.flavors.pufferfish import Pufferfish
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.language import Language
-from sitr.report.figures import about, at_most
+from sitr.report.figures import about, at_most, visible
 from sitr.report.headline import Headline
 from sitr.report.words.english.meaning import likelihood, moved
 from sitr.report.words.explanation import (
@@ -161,6 +163,25 @@ class EnglishVoice:
             f"{_GENERAL} A group of s people is promised s·μ. Each further release adds its μ² to μ².",
         )
 
+    def pufferfish(self, promise: Pufferfish, /, *, whom: Whom) -> Explanation:  # noqa: ARG002 - as the others
+        believed = promise.framework
+        added = " Only Markov quilts of the same series add their ε." if believed.series else ""
+        factor = odds(promise.epsilon)
+        return _explanation(
+            f"Pufferfish privacy: {symbols(promise)}",
+            f"It protects secrets ({visible(believed.secrets)}) from observers with certain beliefs about the data "
+            f"({visible(believed.priors)}). Under each of these beliefs, no possible answer is more than {factor} "
+            f"times as likely given one secret as given the other of a pair: {symbols(promise)}. Chance in the data "
+            "counts as well as chance in the noise, so records may depend on each other as those beliefs say.",
+            f"Whatever odds such an observer gave one secret against the other, the answer changes them by at most a "
+            f"factor of {factor}: a belief of 50% becomes at most {belief(promise.epsilon)}.",
+            "Luck plays no part. There is no δ: under the stated beliefs the factor holds for every answer, however "
+            "rare.",
+            "Observers who know or believe something else may learn the secrets. Other secrets and groups of people "
+            "are not protected, and differential privacy does not follow. Two such answers together may reveal a "
+            f"secret that each of them hides.{added}",
+        )
+
     def random(self, promise: RandomDP, /, *, inner: Explanation) -> Explanation:
         but = f"in all but a fraction γ = {at_most(promise.gamma)}{_parenthesis(promise.gamma)} of such draws"
         return _explanation(
@@ -175,6 +196,20 @@ class EnglishVoice:
             "not a random sample, nothing is promised at all. γ is about data and δ about coins: neither can replace "
             "the other. A group of t newcomers has t·γ. Further random releases add their γ, but only if all of them "
             "were fixed in advance: a release chosen after seeing an answer breaks the promise.",
+        )
+
+    def computational(self, promise: ComputationalDP, /, *, inner: Explanation) -> Explanation:
+        return _explanation(
+            f"Computational differential privacy: {symbols(promise)}",
+            "This protects against everybody whose computing power is limited: for them, the answer looks like one for "
+            f"which the following holds. {inner.promised}",
+            f"For anybody who cannot break the cipher that drew the noise or carried the messages, "
+            f"{_continued(inner.meaning)}",
+            f"Somebody who breaks the cipher, perhaps years from now, may learn everything. Otherwise, "
+            f"{_continued(inner.failure)}",
+            "Nothing is promised against unlimited computing power. The probability of breaking the cipher is assumed "
+            "to be negligible; no number here includes it. Keys that leak, or that are used twice, break the promise. "
+            f"{inner.not_promised}",
         )
 
 

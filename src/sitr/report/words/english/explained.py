@@ -66,6 +66,14 @@ class ExplainedWords:
         """The measurement of people who lost groups."""
         return "people who had rows in groups where the caps left out all of them"
 
+    def rows_lost(self, most: int, /) -> str:
+        """The measurement of the rows that were left out."""
+        return f"rows that the caps left out, counting up to {counted(most, 'row')} of each person"
+
+    def measurement(self, name: str, /) -> str:
+        """The name of another measurement."""
+        return visible(name)
+
     def about_bias(self) -> str:
         """A measurement that no column shows."""
         return "it says from how many something is left out"

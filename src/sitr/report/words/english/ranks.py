@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from sitr.dataclass import dataclass
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.numbers import exact

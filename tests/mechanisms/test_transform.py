@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from flint import acb, arb, ctx
 
-from sitr.noise.transform import UNIT, GaussianTransform, LaplaceTransform, RoundedTransform
+from sitr.mechanisms.transform import UNIT, GaussianTransform, LaplaceTransform, RoundedTransform
 from sitr.numbers import ball
 
 Transform = LaplaceTransform | GaussianTransform | RoundedTransform

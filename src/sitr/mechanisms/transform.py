@@ -9,9 +9,9 @@ ln P(y) by |y|/scale (Laplace) or y²/σ² (Gaussian) times that. `UNIT` is eigh
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from sitr.dataclass import dataclass
 from sitr.namespace import Later
 from sitr.numbers import Number, exact
 

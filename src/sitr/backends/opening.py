@@ -1,0 +1,182 @@
+"""Open the backend of a source, and join the tables of several: the one place that knows which engine holds what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from sitr.backends import duckdb
+from sitr.backends.backend import Backend
+from sitr.backends.csv import CsvFile
+from sitr.backends.duckdb import ArrowStream, DuckDB
+from sitr.backends.folder import ParquetFolder
+from sitr.backends.sources import ArrowRows, ParquetFile, Source
+from sitr.dataset.csv_format import NOTHING, CsvFormat, DeclaredFormat
+from sitr.dataset.database import SPARK, DatabaseTable, is_database, is_spark, located, spark_table
+from sitr.dataset.schema import Kind
+from sitr.errors import DescriptionError, QuestionError
+from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sitr.backends import postgres, sent, spark
+else:  # most sources are files
+    postgres, sent = Later("sitr.backends.postgres"), Later("sitr.backends.sent")
+    spark = Later("sitr.backends.spark")
+
+
+def open_source(
+    source: str | Path | ArrowStream | DatabaseTable,
+    *,
+    types: Mapping[str, Kind],
+    format: CsvFormat | None = None,
+    written: DeclaredFormat = NOTHING,
+    table: str | None = None,
+    session: Any = None,
+) -> Backend:
+    """The backend for a path, an object in memory, a `table` in a database, or a table or DataFrame of Spark.
+
+    `types` are the types of a CSV file's columns, or of a described table in a database. `session` is Spark's.
+    """
+    if isinstance(source, DatabaseTable) and source.url == SPARK:
+        return spark.open_table(source, session=session)
+    if isinstance(source, DatabaseTable):
+        return postgres.open_table(source, types=types)
+    if is_spark(source) or is_frame(source):
+        return _on_spark(source, types=types, written=written, table=table, session=session)
+    if session is not None:
+        raise DescriptionError(
+            given="spark=… is a session for a table or a DataFrame of Spark, but the source is none.",
+            do='Leave it out, or write protect("spark:catalog.schema.table", spark=spark, …).',
+        )
+    if not is_database(source):
+        if table is not None:
+            raise DescriptionError(
+                given=f"table={table!r} names a table in a database, but the source is none.",
+                do='Leave table out, or give an address such as "postgresql://reader@host/database".',
+            )
+        return duckdb.open_source(source, types=types, format=format, written=written)
+    if table is None:
+        raise DescriptionError(
+            given="The address of a database does not say which table is protected.",
+            do='Add --table visits (in Python: table="visits"); a view will do.',
+        )
+    if types or written:
+        raise DescriptionError(
+            given="A database knows the types of its columns, and none can be declared.",
+            do="Leave them out, or cast the columns in a view.",
+        )
+    return postgres.open_table(located(str(source), table))
+
+
+def is_frame(source: object) -> bool:
+    """Whether a source is a DataFrame of Spark, of either kind of client. Nothing is imported to tell."""
+    return any(
+        kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame" for kind in type(source).__mro__
+    )
+
+
+def _on_spark(
+    source: Any, *, types: Mapping[str, Kind], written: DeclaredFormat, table: str | None, session: Any
+) -> Backend:
+    if types or written or table is not None:
+        raise DescriptionError(
+            given="Spark knows the types of its columns, and the name of a table on Spark is the source itself.",
+            do="Leave types, formats and table out, or cast the columns in a view.",
+        )
+    return spark.open_table(spark_table(source), session=session) if is_spark(source) else spark.open_frame(source)
+
+
+def file_of(backend: Backend) -> CsvFile | None:
+    """The CSV file of a backend; None for every other source."""
+    return backend.source if isinstance(backend, DuckDB) and isinstance(backend.source, CsvFile) else None
+
+
+def source_of(backend: Backend) -> Path | DatabaseTable | None:
+    """The file, folder or table of a backend, by which a description can name it; None for rows in memory."""
+    match backend:
+        case DuckDB(ParquetFile(path) | CsvFile(path) | ParquetFolder(path)):
+            return path
+        case DuckDB():
+            return None
+    return table_of(backend)
+
+
+def table_of(backend: Backend) -> DatabaseTable | None:
+    """The table in a database that a backend reads; None if it reads none."""
+    at = getattr(backend, "at", None)
+    return at if isinstance(at, DatabaseTable) else None
+
+
+def beside(backend: Backend, others: Mapping[str, Backend]) -> Backend:
+    """The backend, which can then read these protected tables too."""
+    if isinstance(backend, DuckDB):
+        return replace(backend, beside={name: _rows(name, other) for name, other in others.items()})
+    if _is_spark(backend):
+        sources = {}
+        for name, other in others.items():
+            if not _is_spark(other) or other.source.session != backend.source.session:
+                raise _apart(name)
+            sources[name] = other.source
+        return replace(backend, beside=sources)
+    assert isinstance(backend, postgres.Postgres)
+    tables = {}
+    for name, other in others.items():
+        at = table_of(other)
+        if at is None or at.url != backend.at.url:
+            raise _apart(name)
+        tables[name] = at
+    return replace(backend, beside=tables)
+
+
+def _is_spark(backend: Backend) -> TypeGuard[spark.Spark]:
+    return type(backend).__module__ == "sitr.backends.spark"
+
+
+def _rows(name: str, other: Backend) -> Source:
+    """Where the rows of another table are; rows in memory get a name of their own in statements."""
+    if not isinstance(other, DuckDB):
+        raise _apart(name)
+    source = other.source
+    return replace(source, name=f"protected {name}") if isinstance(source, ArrowRows) else source
+
+
+def _apart(name: str) -> QuestionError:
+    return QuestionError(
+        given=f"The table {name} is not in the same database as the table that it is joined with.",
+        do="Protect both tables in one database with the same address, or both in files; nothing was spent.",
+    )
+
+
+def everything(table: DatabaseTable) -> pa.Table:
+    """All rows of a public table in a database."""
+    if table.url == SPARK:
+        return spark.open_table(table).everything()
+    return postgres.open_table(table).everything()
+
+
+def same_table(table: DatabaseTable, backend: Backend) -> bool:
+    """Whether a name means the table that a backend reads."""
+    if table.url == SPARK:
+        return _is_spark(backend) and spark.same_table(table, backend)
+    if not isinstance(backend, postgres.Postgres) or table.url != backend.at.url:
+        return False
+    return replace(backend, at=table).located() == backend.located()
+
+
+def with_public(backend: Backend, tables: Mapping[str, Source | DatabaseTable]) -> Backend:
+    """The backend, which can then join these public tables. Rows that a server does not have are sent to it."""
+    if _is_spark(backend):
+        return replace(backend, public=dict(tables))
+    if isinstance(backend, DuckDB):
+        return replace(backend, public={n: each for n, each in tables.items() if not isinstance(each, DatabaseTable)})
+    assert isinstance(backend, postgres.Postgres)
+    return replace(
+        backend,
+        public={
+            name: each if isinstance(each, DatabaseTable) else sent.sent(name, each) for name, each in tables.items()
+        },
+    )

@@ -1,0 +1,30 @@
+"""Arrow's integers as numpy arrays, without a copy. Arrow's own conversion loads pandas wherever it is installed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+else:  # a preview reads no rows
+    pa = Later("pyarrow")
+
+
+def integers(array: pa.Array) -> NDArray[Any]:
+    """The integers of an array in which none is missing.
+
+    >>> import pyarrow
+    >>> integers(pyarrow.array([1, 2, 3, 4], pyarrow.uint16()).slice(1, 2))
+    array([2, 3], dtype=uint16)
+    """
+    assert array.null_count == 0, "nothing is missing here"
+    sign = "i" if pa.types.is_signed_integer(array.type) else "u"
+    kind = np.dtype(f"{sign}{array.type.bit_width // 8}")
+    if not len(array):
+        return np.empty(0, kind)
+    return np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)

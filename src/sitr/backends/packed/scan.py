@@ -1,0 +1,135 @@
+"""The statement that packs rows: one scan that filters, clamps and shifts, and groups nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sitr.backends.packed.layout import Component, Layout
+from sitr.backends.statement import Writer
+from sitr.backends.values import CellNumber, Key
+from sitr.dataset.schema import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The people whose hash ends in the bits `rest`, `bits` of them; of all people with no bits.
+
+    The hash is of the id alone, so the rows of a person are all in one part, whatever rows there are.
+    """
+
+    bits: int = 0
+    rest: int = 0
+
+    def halves(self) -> tuple[Part, Part]:
+        """
+        >>> Part(1, 1).halves()
+        (Part(bits=2, rest=1), Part(bits=2, rest=3))
+        """
+        return Part(self.bits + 1, self.rest), Part(self.bits + 1, self.rest + (1 << self.bits))
+
+
+EVERYBODY = Part()
+
+
+def scan(layout: Layout, writer: Writer, part: Part = EVERYBODY) -> str:
+    """SELECT the person u, the found keys, the number c of the public group unless it is packed, and the words."""
+    columns = ["u", *(f"k{place}" for place in layout.found)]
+    words = [_word(layout, word) for word in range(len(layout.bits))]
+    if layout.code_packed:
+        bits = layout.bits[0]  # `code_packed`: at most 62 together with the bits of the code
+        words = [f"(({_code(layout)}) << {bits}) | {words[0]}" if layout.components else _code(layout)]
+    elif layout.listed:
+        columns.append(f"{_code(layout)} AS c")
+    if layout.components or layout.code_packed:
+        columns += [f"{word} AS w{place}" for place, word in enumerate(words)]
+    known = " AND ".join(f"p{place} IS NOT NULL" for place in layout.listed)
+    where = f" WHERE {known}" if known else ""
+    return f"SELECT {', '.join(columns)} FROM ({_coded(layout, writer, part)}){where}"
+
+
+def _coded(layout: Layout, writer: Writer, part: Part) -> str:
+    """The rows with the place p of each listed key, NULL where it is not listed."""
+    rows, say = layout.tree.rows, writer.dialect
+    columns = ["u", *(f"k{place}" for place in layout.found)]
+    columns += [f"t{place}" for place in range(len(layout.components))]
+    for place in layout.listed:
+        key = rows.keys[place]
+        column = f"k{place}"
+        found = column if isinstance(key, CellNumber) else _position(key, column, writer)
+        columns.append(f"{say.whole(found)} AS p{place}")
+    return f"SELECT {', '.join(columns)} FROM ({_rows(layout, writer, part)})"
+
+
+def _rows(layout: Layout, writer: Writer, part: Part) -> str:
+    """One row for each selected row of the part: the person u, the keys k and the components t."""
+    rows, say = layout.tree.rows, writer.dialect
+    assert rows.person is not None
+    person = say.identifier(rows.person)
+    selected = [f"{say.text(person) if layout.text else person} AS u"]
+    selected += [f"{writer.key(key)} AS k{place}" for place, key in enumerate(rows.keys)]
+    selected += [f"{_component(each, writer)} AS t{place}" for place, each in enumerate(layout.components)]
+    conditions = [f"{person} IS NOT NULL"]
+    if part.bits:
+        conditions.append(f"{say.order(0, [person])} & {(1 << part.bits) - 1} = {part.rest}")
+    if rows.where is not None:
+        conditions.append(f"({writer.expressions.written(rows.where)})")
+    return f"SELECT {', '.join(selected)} FROM {writer.source} WHERE {' AND '.join(conditions)}"
+
+
+def _component(component: Component, writer: Writer) -> str:
+    """The number of a component, never NULL and never beyond its bits."""
+    value = writer.value(component.source)
+    if component.to is None:
+        return f"CAST({value} AS BIGINT)"
+    return f"coalesce({value} - ({component.lowest}), 0)"
+
+
+def _word(layout: Layout, word: int) -> str:
+    """The components of a word beside each other: they have at most 62 bits, which `layout` counted."""
+    shifted = [
+        f"(t{place} << {component.shift})" if component.shift else f"t{place}"
+        for place, component in enumerate(layout.components)
+        if component.word == word
+    ]
+    return " | ".join(shifted)
+
+
+def _code(layout: Layout) -> str:
+    """The number of the public group: the places of its keys as digits. It is below `cells`, which is below 2^62."""
+    found = "0::BIGINT"
+    for place, size in zip(layout.listed, layout.sizes, strict=True):
+        found = f"p{place}" if found == "0::BIGINT" else f"({found}) * {size} + p{place}"
+    return found
+
+
+def _position(key: Key, column: str, writer: Writer) -> str:
+    """The place of a key in its list; NULL if it is not there."""
+    keys, say = key.of.keys or (), writer.dialect
+    values = [value for value in keys if value is not None]
+    if key.of.kind is Kind.TEXT and values:
+        found = _of_text([say.literal(str(value)) for value in values], column)
+    elif _in_a_row(values):
+        found = f"CASE WHEN {column} BETWEEN {values[0]} AND {values[-1]} THEN {column} - {say.literal(values[0])} END"
+    else:
+        found = say.position(column, values) if values else "NULL"
+    if None not in keys:
+        return found
+    missing = keys.index(None)
+    if missing != len(values):  # places after it move up by one
+        found = f"({found}) + CASE WHEN ({found}) >= {missing} THEN 1 ELSE 0 END"
+    return f"CASE WHEN {column} IS NULL THEN {missing} ELSE {found} END"
+
+
+def _of_text(literals: list[str], column: str) -> str:
+    """By an enumeration, whose values DuckDB finds in one table for the whole statement."""
+    return f"enum_code(TRY_CAST({column} AS ENUM({', '.join(literals)})))"
+
+
+def _in_a_row(values: Sequence[object]) -> bool:
+    """Whether they are integers without a gap, in order."""
+    if not values or not all(isinstance(value, int) and not isinstance(value, bool) for value in values):
+        return False
+    first = values[0]
+    assert isinstance(first, int)
+    return list(values) == list(range(first, first + len(values)))

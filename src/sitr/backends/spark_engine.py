@@ -1,0 +1,190 @@
+"""How statements run on Spark: settings that they need, steps that are kept, and errors that quote nothing."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
+
+from sitr.backends.failure import CHARGED, failed
+from sitr.backends.spark_dialect import SparkDialect, SparkStep
+from sitr.errors import SourceError
+from sitr.namespace import Later, needs
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark import sql as spark_sql
+else:  # an extra
+    spark_sql = Later("pyspark.sql")
+
+Found = TypeVar("Found")
+
+SETTINGS = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.ansi.enforceReservedKeywords": "false",
+}
+"""Settings of a session that change the meaning of our statements, and what they must be."""
+
+
+VARIABLE = "SITR_SPARK"
+
+
+def started(url: str | None = None) -> Any:
+    """The session at a master (`spark://…`, `local[4]`, `yarn`) or a Spark Connect server (`sc://…`).
+
+    Without an address, the active session of this process, or else one at the address in the environment.
+    """
+    needs("pyspark", extra="spark")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # PySpark's about newer versions of pandas, which is not used
+        if url is None and (active := spark_sql.SparkSession.getActiveSession()) is not None:
+            return active
+        url = url or os.environ.get(VARIABLE)
+        builder = spark_sql.SparkSession.builder.appName("sitr").config("spark.ui.showConsoleProgress", "false")
+        if url:
+            builder = builder.remote(url) if url.startswith("sc://") else builder.master(url)
+        try:
+            return builder.getOrCreate()
+        except Exception:  # noqa: BLE001 - Java, the network and the server have many errors of their own
+            pass
+    raise SourceError(
+        given=f"No Spark session could be started{f' at {url}' if url else ''}.",
+        do=f"Check the address in {VARIABLE}, and that Java 17 or later is installed (Spark Connect needs none here).",
+    )
+
+
+def check_session(session: Any) -> None:
+    """Refuse a session whose settings change what our statements mean, before anything is charged."""
+    for name, wanted in SETTINGS.items():
+        if str(session.conf.get(name, wanted)).lower() != wanted:
+            raise SourceError(
+                given=f"The Spark session has {name} = {session.conf.get(name)}, with which no answer is exact.",
+                do=f'Run spark.conf.set("{name}", "{wanted}"); nothing was spent.',
+            )
+
+
+_silent: ContextVar[bool] = ContextVar("_silent", default=False)
+
+
+class _Quiet(logging.Filter):
+    """Drops what PySpark logs about errors of our statements: it can quote the data."""
+
+    def filter(self, record: logging.LogRecord) -> bool:  # noqa: ARG002
+        return not _silent.get()
+
+
+_QUIET = _Quiet()
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No error is logged by this thread inside."""
+    logging.getLogger("SQLQueryContextLogger").addFilter(_QUIET)
+    before = _silent.set(True)
+    try:
+        yield
+    finally:
+        _silent.reset(before)
+
+
+def read(work: Callable[[], Found], *, charge: str = CHARGED) -> Found:
+    """What `work` returns. If it fails, the text of the error is always the same: see `sitr.backends.engine.read`."""
+    with quiet():
+        try:
+            return work()
+        except Exception:  # noqa: BLE001 - whatever it is, it could quote the data
+            pass
+    raise failed(charge)
+
+
+@contextmanager
+def views(session: Any, frames: Mapping[str, Any]) -> Iterator[None]:
+    """The frames under these names, which end with the statement."""
+    made = []
+    try:
+        for name, frame in frames.items():
+            frame.createOrReplaceTempView(name)
+            made.append(name)
+        yield
+    finally:
+        for name in made:
+            session.catalog.dropTempView(name)
+
+
+def new_name() -> str:
+    """A name that nothing else in the session has."""
+    return f"sitr_{uuid4().hex}"
+
+
+def collected(session: Any, sql: str, dialect: SparkDialect) -> pa.Table:
+    """The rows of a statement, collected once. Steps that are used again are computed once and kept on the executors.
+
+    Spark writes a step of a WITH clause as often as it is used, and reads the rows again each time. A view over random
+    numbers, or a table that changes meanwhile, could then give a person other groups each time, more than the caps
+    allow together. A kept step has one meaning, because a checkpoint is never computed twice: if an executor loses a
+    part of it, the statement fails.
+    """
+    plan = planned(sql, dialect.steps_written)
+    kept: dict[str, Any] = {}
+    try:
+        for name, select in plan.kept:
+            kept[name] = _asked(session, select, dialect).localCheckpoint()
+            kept[name].createOrReplaceTempView(name)
+        return _asked(session, plan.last, dialect).toArrow()
+    finally:
+        for name in kept:
+            session.catalog.dropTempView(name)
+
+
+def _asked(session: Any, sql: str, dialect: SparkDialect) -> Any:
+    used = {int(number) for number in re.findall(r":p(\d+)\b", sql)}
+    return session.sql(sql, args={f"p{n}": value for n, value in enumerate(dialect.bound.values) if n in used})
+
+
+@dataclass(frozen=True, slots=True)
+class SparkPlan:
+    """Statements whose rows are kept under names, in this order, and the last one."""
+
+    kept: tuple[tuple[str, str], ...]
+    last: str
+
+
+_FIRST = ("rows", "side")
+"""The first steps of WITH clauses."""
+
+
+def planned(sql: str, steps: Sequence[SparkStep], name: Callable[[], str] = new_name) -> SparkPlan:
+    """The statement with each step that is to be computed `once`, and is used twice, as a statement of its own.
+
+    >>> steps = [SparkStep("rows", "SELECT 1 AS u", False), SparkStep("cells", "SELECT u FROM rows", True)]
+    >>> sql = "WITH rows AS (SELECT 1 AS u), cells AS (SELECT u FROM rows) SELECT * FROM cells a, cells b"
+    >>> planned(sql, steps, lambda: "kept_1").kept
+    (('kept_1', 'WITH rows AS (SELECT 1 AS u) SELECT u FROM rows'),)
+    >>> planned(sql, steps, lambda: "kept_1").last
+    'WITH rows AS (SELECT 1 AS u), cells AS (SELECT * FROM kept_1) SELECT * FROM cells a, cells b'
+    """
+    left, kept, before = list(steps), [], list[SparkStep]()
+    while left:
+        step = left.pop(0)
+        before = [step] if step.name in _FIRST else [*before, step]
+        written = f"{step.name} AS ({step.select})"
+        after = sql[sql.index(written) + len(written) :]
+        if not step.once or len(re.findall(rf"\b{step.name}\b", after)) < 2:
+            continue
+        view = name()
+        first = ", ".join(f"{each.name} AS ({each.select})" for each in before[:-1])
+        kept.append((view, f"WITH {first} {step.select}" if first else step.select))
+        short = replace(step, select=f"SELECT * FROM {view}")
+        before[-1] = short
+        sql = sql.replace(written, f"{short.name} AS ({short.select})")
+        left = [
+            replace(each, select=each.select.replace(written, f"{short.name} AS ({short.select})")) for each in left
+        ]
+    return SparkPlan(tuple(kept), sql)

@@ -1,0 +1,147 @@
+"""Writing to a ledger: what is found there is compared with the witness first, and the witness follows each write."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import cast
+
+from sitr.errors import LedgerError
+from sitr.ledger import chain, registry
+from sitr.ledger.key import Key, installation_key, new_name
+from sitr.ledger.migrate import as_made
+from sitr.ledger.sqlite import SqliteFile
+from sitr.ledger.state import alone
+from sitr.ledger.witness import (
+    BEGAN,
+    JOINED,
+    Head,
+    Witness,
+    altered,
+    body,
+    check_account,
+    follow,
+    signers,
+    witnesses,
+)
+
+SECOND = "second budget"
+"""The act that gives rows a budget that have another one elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A ledger that is open for writing, in one transaction."""
+
+    connection: sqlite3.Connection
+    key: Key
+    head: Head
+    """How far the ledger had come when it was opened for writing."""
+    name: str
+
+    def insert(self, table: str, row: Mapping[str, object]) -> int:
+        """Insert a row of named values and its record; returns the number of the row."""
+        return insert(self.connection, table, row, self.key)
+
+    def act(self, kind: str, body: Mapping[str, object], *, dataset: str | None = None) -> int:
+        """Record something that was done to the ledger itself."""
+        return self.insert("acts", act_row(kind, body, dataset=dataset))
+
+    def check_account(self, dataset: str) -> None:
+        """Refuse an account whose terms or sum are not what the witness remembers."""
+        check_account(self.connection, follow(self.connection, self.head, name=self.name), dataset, name=self.name)
+
+
+@contextmanager
+def writing(file: SqliteFile) -> Iterator[Page]:
+    """Write to a ledger in one transaction. When this returns, the rows are durable, and so is their witness."""
+    with alone:  # from the start: what is loaded or signed while the process forks would stop the child for ever
+        yield from _written(file)
+
+
+def _written(file: SqliteFile) -> Iterator[Page]:
+    key, name = installation_key(), str(file.path)
+    remembered = witnesses(key)
+    with file.transaction(write=True) as connection:
+        head = known(connection, key, remembered, name=name)
+        page = Page(connection, key, head, name)
+        if key.public not in signers(connection):
+            remembered.advance(head, key)  # first: a key that has written here without a witness has lost it
+            page.act(JOINED, {"public": key.public})
+        yield page
+        head = follow(connection, head, name=name)
+    remembered.advance(head, key)
+
+
+def begin(connection: sqlite3.Connection, key: Key) -> Head:
+    """Begin the chain of a ledger that has none; returns what its witness must remember."""
+    name = new_name()
+    insert(connection, "acts", act_row(BEGAN, {"ledger": name, "public": key.public}), key)
+    for table in ("accounts", "entries", "seals"):
+        for (row,) in connection.execute(f"SELECT {chain.KEYS[table]} FROM {table} ORDER BY rowid").fetchall():
+            chain.append(connection, table, row, key)
+    first = chain.record(connection, 1)
+    assert first is not None
+    return follow(connection, Head(name, 1, first.hash), name=name)
+
+
+def ledger_id(connection: sqlite3.Connection) -> str | None:
+    """The name that the ledger was given when its chain began."""
+    row = connection.execute("SELECT body FROM acts WHERE kind = ? ORDER BY number LIMIT 1", (BEGAN,)).fetchone()
+    name = "" if row is None else str(body(row["body"]).get("ledger"))
+    return name if re.fullmatch(r"[0-9a-f]{32}", name) else None  # it becomes part of a path
+
+
+def known(connection: sqlite3.Connection, key: Key, remembered: Witness, *, name: str) -> Head:
+    """The head of the ledger now, after comparing it with the witness."""
+    if not as_made(connection):
+        raise altered(name, "its triggers are not those that Sitr made")
+    ledger, first = ledger_id(connection), chain.record(connection, 1)
+    if ledger is None or first is None:
+        raise altered(name, "the beginning of its chain is missing")
+    registry.recognise(Path(name), ledger)
+    head = remembered.read(ledger)
+    if head is not None:
+        return follow(connection, head, name=name)
+    if key.public in signers(connection):
+        raise LedgerError(
+            given=f"The witness of {name} is missing from {remembered.folder}.",
+            do="Put it back, or run sitr ledger resume, which says what can be counted as spent; nothing was spent.",
+        )
+    if first.before != chain.START or not chain.intact(connection, first) or not chain.signed(first):
+        raise altered(name, "its first record is not the one that was signed")
+    return follow(connection, Head(ledger, 1, first.hash), name=name)
+
+
+def insert(connection: sqlite3.Connection, table: str, row: Mapping[str, object], key: Key) -> int:
+    """Insert a row of named values and its record; returns the number of the row."""
+    columns, values = ", ".join(row), ", ".join(f":{name}" for name in row)
+    number = cast("int", connection.execute(f"INSERT INTO {table} ({columns}) VALUES ({values})", row).lastrowid)
+    named = row["dataset"] if table == "accounts" else number
+    stored = chain.row_of(connection, table, named) or {}
+    if {name: stored.get(name) for name in row} != dict(row):  # it is signed as it was meant
+        raise altered("The ledger", f"a row of {table} was changed while it was written")
+    chain.append(connection, table, named, key)
+    return number
+
+
+def act_row(kind: str, body: Mapping[str, object], *, dataset: str | None = None) -> dict[str, object]:
+    """The row of an act by this user now."""
+    text = json.dumps(body, sort_keys=True, ensure_ascii=False)
+    return {"kind": kind, "dataset": dataset, "body": text, "at": datetime.now(UTC).isoformat(), "by": user()}
+
+
+def user() -> str:
+    """The name of the user as the system knows it; an environment variable can be forged."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # a container may run as a number without a name
+        return f"uid {os.getuid()}"

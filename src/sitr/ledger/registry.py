@@ -1,0 +1,128 @@
+"""The registry of an installation: which ledgers it has written to, and which data sources have budgets in them.
+
+A data source that has a budget gets no second one unnoticed, under another name or in another ledger. The registry
+holds keyed fingerprints of sources, never their names or rows: who reads it without the key of the installation learns
+how many there are.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from sitr.errors import LedgerError, LedgerMismatch
+from sitr.ledger.key import installation_key
+from sitr.ledger.state import locked, state_folder, unwritable, write_durably
+
+
+@dataclass(frozen=True, slots=True)
+class Budgeted:
+    """A budget that a source has: the ledger's own name, its path, and the account."""
+
+    ledger: str
+    path: str
+    dataset: str
+
+
+def remember(path: Path, ledger: str) -> None:
+    """Remember which ledger lies at a path."""
+    with _registry() as content:
+        content["ledgers"] |= dict.fromkeys(_names(path), ledger)
+
+
+def at(path: Path) -> set[str]:
+    """The ledgers that were last seen at a path, and where it leads to."""
+    with _registry() as content:
+        return {str(content["ledgers"][name]) for name in _names(path) if name in content["ledgers"]}
+
+
+def recognise(path: Path, ledger: str) -> None:
+    """Remember a ledger that was made elsewhere; `LedgerError` if there was another one at its path."""
+    known = at(path)
+    if not known:
+        remember(path, ledger)
+    elif known != {ledger}:
+        raise LedgerError(
+            given=f"{path} is not the ledger that was there before.",
+            do="Put the newest file back, or run sitr ledger resume; nothing was spent.",
+        )
+
+
+def refuse_known(path: Path) -> None:
+    """Refuse to begin the chain of a ledger in use where one had begun: that one was taken out by hand."""
+    if at(path):
+        raise LedgerError(
+            given=f"{path} was replaced by a ledger without a chain, but the one that was here had one.",
+            do="Put the newest file back, or run sitr ledger resume; nothing was spent.",
+        )
+
+
+def _names(path: Path) -> tuple[str, str]:
+    """A path as it is called and where it leads to: neither may lead to another ledger later."""
+    return str(path.absolute()), str(path.resolve())
+
+
+def refuse_second(source: str, path: Path, dataset: str) -> None:
+    """Refuse a second budget before a ledger is made for it."""
+    with _registry() as content:
+        budgets = [Budgeted(**each) for each in content["sources"].get(_fingerprint(source), [])]
+    if budgets and (str(path.absolute()), dataset) not in ((each.path, each.dataset) for each in budgets):
+        raise _second(budgets[0])
+
+
+def _second(other: Budgeted) -> LedgerMismatch:
+    return LedgerMismatch(
+        given=f"These rows already have a budget: {other.dataset} in {other.path}.",
+        do="Ask there. If they must have a second budget, protect them with --second-budget (in Python: "
+        "second_budget=True): it is recorded, and each person is promised the sum of both. Nothing was spent.",
+    )
+
+
+def claim(source: str, here: Budgeted, *, second: bool) -> list[Budgeted]:
+    """Remember that a source has a budget here, and return its budgets elsewhere.
+
+    If there are any, and this one is new, only `second` allows it: its people are then promised the sum of all.
+    """
+    with _registry() as content:
+        name = _fingerprint(source)
+        budgets = [Budgeted(**each) for each in content["sources"].get(name, [])]
+        others = [each for each in budgets if (each.ledger, each.dataset) != (here.ledger, here.dataset)]
+        if others and len(others) == len(budgets) and not second:
+            raise _second(others[0])
+        content["sources"][name] = [asdict(each) for each in [*others, here]]
+    return others
+
+
+def _fingerprint(source: str) -> str:
+    """Keyed, so that nobody without the key can find out whether a guessed source is registered."""
+    installation_key()
+    key = (state_folder() / "key").read_bytes()
+    return hmac.new(key, b"sitr source\0" + source.encode(errors="surrogatepass"), sha256).hexdigest()
+
+
+@contextmanager
+def _registry() -> Iterator[dict[str, Any]]:
+    """The registry, which is written back if it was changed."""
+    path = state_folder() / "registry.json"
+    try:
+        with locked(path):
+            text = path.read_text() if path.exists() else '{"ledgers": {}, "sources": {}}'
+            try:
+                content = json.loads(text)
+                content["ledgers"], content["sources"]
+            except (ValueError, TypeError, KeyError) as cause:
+                raise LedgerError(
+                    given=f"The registry {path} cannot be read.",
+                    do="Restore it from a backup, or move it away: then second budgets of its sources go unnoticed.",
+                ) from cause
+            yield content
+            if (after := json.dumps(content, sort_keys=True, indent=1)) != text:
+                write_durably(path, after.encode())
+    except OSError as cause:
+        raise unwritable(path.parent) from cause

@@ -1,0 +1,167 @@
+"""Go on after a ledger was lost: everything that its witness remembers counts as spent.
+
+An old copy of a ledger, or one whose end was cut off, is refused because nobody can say what was answered since. The
+witness can: it holds the total of every account. The difference is charged to each account, as an entry that says so,
+and accounts that were opened since are opened again. Without a witness nothing is known, so every account is exhausted.
+Either way, no budget comes back, and the act is recorded.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from tempfile import mkstemp
+
+from sitr.errors import BudgetExceeded, LedgerError
+from sitr.flavors.arrows import Kept
+from sitr.flavors.random import RandomDP
+from sitr.ledger import chain, registry
+from sitr.ledger.book import Page, ledger_id
+from sitr.ledger.key import installation_key
+from sitr.ledger.migrate import as_made
+from sitr.ledger.sql import SqlLedger
+from sitr.ledger.state import write_durably
+from sitr.ledger.witness import JOINED, Head, Spent, altered, follow, signers, witnesses
+
+LOST = "lost with the ledger"
+"""The question of an entry that stands for charges which are no longer in the ledger."""
+
+RESUMED = "resumed"
+"""The act of going on after a loss."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """What was charged to an account for what was lost."""
+
+    dataset: str
+    price: Kept | None
+    """None if nothing was lost."""
+    exhausted: bool
+    """Whether all that was left was charged, because nothing is known."""
+
+
+def resume(ledger: SqlLedger) -> list[Resumed]:
+    """Count what was lost as spent, and let the ledger go on; `LedgerError` if nothing is lost, or it was altered."""
+    key, name = installation_key(), str(ledger.path)
+    remembered, here = witnesses(key), registry.at(ledger.path)
+    with ledger._file.transaction(write=True) as connection:
+        own, first = ledger_id(connection), chain.record(connection, 1)
+        if not as_made(connection) or own is None or first is None or not chain.signed(first):
+            raise altered(name, "the beginning of its chain is missing, or its triggers are not those that Sitr made")
+        head = remembered.read(own)
+        if head is not None and here <= {own} and _whole(connection, head):
+            raise LedgerError(given=f"Nothing of {name} is lost.", do="Use it as it is.")
+        now = follow(connection, Head(own, 1, first.hash), name=name)
+        _check_opened(now, head, name)
+        page = Page(connection, key, now, name)
+        alone = signers(connection) <= {key.public}
+        page.act(RESUMED, {"from": now.number, "witness": 0 if head is None else head.number})
+        if key.public not in signers(connection):
+            page.act(JOINED, {"public": key.public})
+        found = [] if head is None else [_count(ledger, page, *each, alone) for each in head.accounts.items()]
+        others = [remembered.read(other) for other in sorted(here - {own})]
+        for other in others:  # the ledgers that were in its place have answered too
+            found += [] if other is None else [_count(ledger, page, *each, False) for each in other.accounts.items()]
+        if head is None or None in others:
+            datasets = [row["dataset"] for row in connection.execute("SELECT dataset FROM accounts ORDER BY dataset")]
+            found += [_exhaust(ledger, page, dataset) for dataset in datasets]
+        after = follow(connection, now, name=name)
+    remembered.advance(after, key, back=True)
+    registry.remember(ledger.path, after.ledger)
+    return found
+
+
+def _check_opened(now: Head, head: Head | None, name: str) -> None:
+    """The accounts that are left must be those that were opened: a promise is never raised."""
+    for dataset, spent in now.accounts.items():
+        known = None if head is None else head.accounts.get(dataset)
+        if known is not None and known.opened != spent.opened:
+            raise altered(name, f"the account of {dataset} is not the one that was opened")
+
+
+def _whole(connection: sqlite3.Connection, head: Head) -> bool:
+    try:
+        follow(connection, head, name="")
+    except LedgerError:
+        return False
+    return True
+
+
+def _count(ledger: SqlLedger, page: Page, dataset: str, spent: Spent, alone: bool) -> Resumed:
+    """Charge what the witness remembers of an account, and the ledger does not.
+
+    If only this installation ever wrote to the ledger, what is left of it is the beginning of what the witness saw.
+    Otherwise somebody may have gone on from an old copy, and both may have been answered: then all of it counts again.
+    """
+    if ledger._find(page.connection, dataset) is None:
+        row = {"dataset": dataset, "promise": spent.promise, "neighbors": spent.neighbors}
+        page.insert("accounts", row | {"opened": datetime.now(UTC).isoformat()})
+    budget = ledger._filter(page.connection, ledger._account(page.connection, dataset))
+    if isinstance(budget.promise, RandomDP):  # which of its charges was random is not known
+        return _exhaust(ledger, page, dataset)
+    seen = tuple(map(Fraction, spent.paid.split())) if spent.paid else tuple(Fraction(0) for _ in budget.paid)
+    lost = tuple(max(Fraction(0), each - (paid if alone else 0)) for each, paid in zip(seen, budget.paid, strict=True))
+    if spent.charges and not spent.paid:  # an old version of Sitr wrote no sums
+        return _exhaust(ledger, page, dataset)
+    if not any(lost):
+        return Resumed(dataset, None, exhausted=False)
+    price = budget.promise.with_coordinates(lost, up=True)
+    try:
+        budget.consent(price)
+    except BudgetExceeded:
+        return _exhaust(ledger, page, dataset)
+    entry, _ = ledger._charge(page, dataset, price=price, question=LOST)
+    return Resumed(dataset, entry.price, exhausted=False)
+
+
+def _exhaust(ledger: SqlLedger, page: Page, dataset: str) -> Resumed:
+    """Charge all that is left."""
+    budget = ledger._filter(page.connection, ledger._account(page.connection, dataset))
+    left = budget.remaining()
+    price = left.inner if isinstance(left, RandomDP) and budget.charges else left
+    entry, _ = ledger._charge(page, dataset, price=price, question=LOST)
+    return Resumed(dataset, entry.price, exhausted=True)
+
+
+def back_up(ledger: SqlLedger, target: Path) -> int:
+    """Copy a ledger while it is in use, with SQLite's own online backup; returns the number of its last record."""
+    if target.exists():
+        raise LedgerError(given=f"{target} is there already.", do="Name a new file.")
+    handle, unfinished = mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    os.close(handle)
+    try:
+        with ledger._file.connection() as source, closing(sqlite3.connect(unfinished)) as copy:
+            source.backup(copy)
+            copy.row_factory = sqlite3.Row
+            newest = chain.last(copy)
+        write_durably(target, Path(unfinished).read_bytes())
+    finally:
+        Path(unfinished).unlink(missing_ok=True)
+    return 0 if newest is None else newest.number
+
+
+def restore(backup: Path, path: Path) -> list[Resumed]:
+    """Put a backup in the place of a ledger that is gone, and count what was charged since as spent."""
+    if path.exists():
+        raise LedgerError(
+            given=f"{path} is there already.",
+            do="Move it and its -wal file away first, and keep both: they may be newer than the backup.",
+        )
+    SqlLedger(backup, create=False)  # refuses what is no ledger
+    whole = f"{backup.absolute().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(whole, uri=True)) as source, closing(sqlite3.connect(path)) as copy:
+        source.backup(copy)
+    ledger = SqlLedger(path, create=False)
+    with ledger._file.transaction(write=False) as connection:
+        own = ledger_id(connection)
+        head = None if own is None else witnesses(installation_key()).read(own)
+        if own is not None and registry.at(path) <= {own} and head is not None and _whole(connection, head):
+            registry.remember(path, own)
+            return []
+    return resume(ledger)

@@ -1,0 +1,274 @@
+"""The laws of dialects and backends on a real Spark: one driver and two executors.
+
+A statement on Spark takes a large part of a second, so that most cases are left out of a build: all of them run with
+`bash dev/test -m '' tests/laws/test_spark.py`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from itertools import product
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from sitr.backends.duckdb import DuckDB, Reader
+from sitr.backends.duckdb_dialect import PORTABLE
+from sitr.backends.reading import tree
+from sitr.backends.sources import ArrowRows
+from sitr.backends.spark import Spark, SparkFrame, sent
+from sitr.backends.spark_dialect import PortableSparkDialect, SparkDialect
+from sitr.dataset.schema import Kind
+from sitr.errors import QuestionError, SourceError
+from sitr.neighbors.relation import Relation
+from tests import spark
+from tests.backends import test_grammar_replay as replay
+from tests.laws import test_backends as backends
+from tests.laws import test_dialects as dialects
+from tests.questions.aggregate.grammar import Storage
+
+READINGS = backends.READINGS
+APART = ("test_a_row_without_a_key_costs_no_more_than_another",)
+"""Cases about time, and about regular expressions, which Spark does not have."""
+
+
+def cases() -> Iterator[Any]:
+    """Every case of every test of a dialect's expressions, one after the other."""
+    for name, kind in vars(dialects).items():
+        if not name.startswith("Test") or name == "TestMatches":
+            continue
+        for test, function in inspect.getmembers(kind, inspect.isfunction):
+            if test.startswith("test_") and test not in APART:
+                for place, values in enumerate(parameters(function)):
+                    yield pytest.param(kind, test, values, id=f"{name}-{test[5:45]}-{place}")
+
+
+def parameters(test: Any) -> list[dict[str, Any]]:
+    """The values of a test's parameters."""
+    sets = []
+    for mark in getattr(test, "pytestmark", ()):
+        if mark.name == "parametrize":
+            names = (
+                [each.strip() for each in mark.args[0].split(",")] if isinstance(mark.args[0], str) else mark.args[0]
+            )
+            sets.append([dict(zip(names, each if len(names) > 1 else (each,), strict=True)) for each in mark.args[1]])
+    return [{name: value for part in parts for name, value in part.items()} for parts in product(*sets)]
+
+
+def on_spark(dialect: SparkDialect) -> dialects.On:
+    return dialects.On(dialect, dialects.ENGINES["spark"])
+
+
+@pytest.mark.sampled(30)
+@pytest.mark.parametrize(("kind", "test", "values"), list(cases()))
+def test_every_expression_holds_on_spark(kind: Any, test: str, values: dict[str, Any]) -> None:
+    getattr(kind(), test)(on_spark(SparkDialect()), **values)
+
+
+class TakesNullForTheLowerBound(SparkDialect):
+    """isnan(NULL) is false on Spark."""
+
+    def granules(self, expression: str, to: Any) -> str:
+        return SparkDialect.granules(self, expression, to).replace(f"{self.number(expression)} IS NOT NULL AND ", "")
+
+
+class SkipsNull(SparkDialect):
+    def order(self, salt: int, names: Any) -> str:
+        return f"xxhash64({salt}L, {', '.join(names)})"
+
+
+class LetsTheOrderOfRowsDecide(SparkDialect):
+    def lowest(self, most: int, *, source: str, of: Any, by: str) -> str:
+        return f"SELECT * FROM {source} QUALIFY row_number() OVER (PARTITION BY {of[0]} ORDER BY {by}) <= {most}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("twin", "check"),
+    [
+        pytest.param(
+            TakesNullForTheLowerBound,
+            lambda on: dialects.TestGranules().test_clamped_and_rounded_as_by_hand(on, dialects.ANY),
+            marks=pytest.mark.sample,
+        ),
+        (SkipsNull, lambda on: dialects.TestOrder().test_null_is_a_value_in_its_place(on)),
+        (
+            LetsTheOrderOfRowsDecide,
+            lambda on: dialects.TestLowest().test_of_equal_ranks_at_the_border_none_is_kept(
+                on, 2, {"a": [1], "b": [4, 4], None: [6, 7]}
+            ),
+        ),
+    ],
+)
+def test_a_broken_dialect_is_caught(twin: type[SparkDialect], check: Callable[[dialects.On], None]) -> None:
+    check(on_spark(SparkDialect()))
+    with pytest.raises(AssertionError):
+        check(on_spark(twin()))
+
+
+# Texts
+
+
+def test_like_takes_a_time_that_grows_with_the_text_only() -> None:
+    """Spark's own LIKE would try all places of all parts, more than 10^18 for this row, and never end."""
+    rows = pa.table({"n": [0, 1], "v": ["a" * 5_000, "a" * 5_000 + "b"]})
+    say = SparkDialect()
+    found = spark.run(say, rows, f"SELECT {say.like('v', '%a' * 6 + '%b')} AS e, n FROM t ORDER BY n")
+    assert [each for each, _ in found] == [False, True]
+
+
+def test_regular_expressions_are_refused_in_words() -> None:
+    with pytest.raises(QuestionError, match="cannot be used on Spark"):
+        SparkDialect().matches("v", "a+", whole=True)
+    with pytest.raises(QuestionError, match="nothing was spent"):
+        Spark(SparkFrame(None)).refuse("REGEXP_MATCHES")
+    Spark(SparkFrame(None)).refuse("LIKE")
+
+
+# Readings
+
+
+def portable(rows: pa.Table) -> Spark:
+    return Spark(SparkFrame(sent(spark.session(), rows)), dialect=PortableSparkDialect)
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("salt", backends.SALTS)
+@pytest.mark.parametrize("name", READINGS)
+def test_spark_reads_the_same_integers_as_duckdb(name: str, salt: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the portable order, what both keep of each person is the same, to the last unit."""
+    reading = READINGS[name](Relation.ADD_REMOVE)
+    rows = backends.arrow({None: backends.PEOPLE["one row"], **backends.PEOPLE})
+    found = backends.summed(portable(rows).read(reading, salt=salt))
+    monkeypatch.setattr("sitr.backends.duckdb.DUCKDB", PORTABLE)
+    embedded = DuckDB(ArrowRows(rows), reader=Reader(packs=False))
+    assert found == backends.summed(embedded.read(reading, salt=salt))
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("name", backends.BOUNDED)
+def test_nobody_exceeds_the_caps_and_nobody_else_is_moved(name: str) -> None:
+    """In production: the reading is the sum of what each half reads, and a person alone is within the caps."""
+    reading, ids = READINGS[name](Relation.ADD_REMOVE), list(backends.PEOPLE)
+    halves = [{person: backends.PEOPLE[person] for person in half} for half in (ids[::2], ids[1::2])]
+    parts = [backends.summed(spark.held(backends.arrow(dict(half))).read(reading, salt=9)) for half in halves]
+    everybody = backends.arrow({None: backends.PEOPLE["many groups"], **backends.PEOPLE}, backwards=True)
+    assert backends.plus([backends.summed(spark.held(everybody).read(reading, salt=9))]) == backends.plus(parts)
+    caps = tree(reading).caps
+    alone = backends.summed(spark.held(backends.arrow({"x": backends.PEOPLE["many groups"]})).read(reading, salt=9))
+    assert caps.groups is not None
+    assert len({key for key, _ in alone}) <= caps.groups * (caps.rows or 1)
+
+
+def on_both(made: DuckDB, dialect: Callable[[], SparkDialect]) -> Spark:
+    """The same tables on Spark."""
+    session = spark.session()
+    assert isinstance(made.source, ArrowRows)
+    beside = {name: SparkFrame(sent(session, each.table)) for name, each in made.beside.items()}  # type: ignore[attr-defined]
+    return Spark(SparkFrame(sent(session, made.source.table)), made.public, beside, dialect)
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize(
+    "seed", [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 21, 23, 24, 26, 27, 28]
+)
+def test_neighbors_stay_near_in_questions_of_the_whole_grammar(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two tables that differ in one person, on both engines, with joins, sub-queries and unusual types."""
+    chance = random.Random(seed)
+    storage = Storage.drawn(chance)
+    query = replay.drawn(chance, storage)
+    if query is None:
+        return
+    salt = chance.randrange(2**63)
+    tables = [storage.backend(*each) for each in replay.neighbors(chance, query)]
+    first, second = (on_both(each, PortableSparkDialect).read(query, salt=salt) for each in tables)
+    replay.check_terms(query, first, second, seed)
+    monkeypatch.setattr("sitr.backends.duckdb.DUCKDB", PORTABLE)
+    assert first == replace(tables[0], reader=Reader(packs=False)).read(query, salt=salt)
+
+
+# Errors, settings and what the caller sees
+
+
+def test_a_failure_has_one_text_and_quotes_nothing(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    backend = spark.held(backends.arrow(dict(backends.PEOPLE)))
+    monkeypatch.setattr("sitr.backends.spark.statement", lambda *_, **__: "SELECT CAST('patient 4711' AS INT)")
+    capfd.readouterr()
+    backends.check_failure(lambda: backend.read(READINGS["sums"](Relation.ADD_REMOVE), salt=1))
+    assert "4711" not in "".join(capfd.readouterr())
+
+
+def test_settings_that_change_results_are_refused_and_others_change_nothing() -> None:
+    rows = pa.table(
+        {
+            "id": ["a", "b", "c"],
+            "at": pa.array([datetime.fromisoformat("2024-03-31T01:30:00+00:00")] * 3, pa.timestamp("us", "UTC")),
+        }
+    )
+    session, held = spark.session(), spark.held(rows)
+    say = SparkDialect()
+    where = "SELECT {} AS e FROM {}"
+
+    def read() -> Any:
+        from sitr.backends.spark import relation
+
+        view = held.source.frame()
+        view.createOrReplaceTempView("settings_rows")
+        source, _ = relation("settings_rows", view, say)
+        return session.sql(where.format(say.truncated("hour", "`at`", Kind.TIMESTAMP), source)).toArrow()
+
+    expected = read()
+    assert expected["e"].to_pylist() == [datetime(2024, 3, 31, 1)] * 3  # noqa: DTZ001
+    odd = {"spark.sql.session.timeZone": "Asia/Kolkata", "spark.sql.caseSensitive": "true"}
+    before = {name: session.conf.get(name) for name in odd}
+    try:
+        for name, value in odd.items():
+            session.conf.set(name, value)
+        assert read() == expected
+        session.conf.set("spark.sql.ansi.enabled", "false")
+        with pytest.raises(SourceError, match="nothing was spent"):
+            held.kinds()
+    finally:
+        session.conf.set("spark.sql.ansi.enabled", "true")
+        for name, value in before.items():
+            session.conf.set(name, value)
+
+
+@pytest.mark.slow
+@pytest.mark.sample
+def test_a_view_over_random_numbers_stays_within_the_caps() -> None:
+    """Spark computes such rows anew whenever they are read: groups that are used twice are kept."""
+    session = spark.session()
+    frame = session.sql(
+        "SELECT 'p' AS id, CAST(CAST(rand() * 20 AS INT) AS STRING) AS ward, rand() AS cost, 1L AS days FROM range(200)"
+    )
+    reading = READINGS["sums"](Relation.ADD_REMOVE)
+    for salt in range(2):
+        found = Spark(SparkFrame(frame)).read(reading, salt=salt)
+        assert len(found) <= 2
+        assert all(cells[-2] <= 3 for cells in found.values())
+
+
+@pytest.mark.slow
+def test_a_person_with_a_million_rows_is_reduced_before_rows_are_exchanged() -> None:
+    session = spark.session()
+    frame = session.sql(
+        "SELECT CASE WHEN id % 2 = 0 THEN 'whale' ELSE CAST(id % 1000 AS STRING) END AS id, "
+        "CAST(id % 5 AS STRING) AS ward, CAST(id % 97 AS DOUBLE) AS cost, id % 9 AS days FROM range(2000000)"
+    )
+    found = Spark(SparkFrame(frame)).read(READINGS["sums"](Relation.ADD_REMOVE), salt=3)
+    assert sum(cells[-1] for cells in found.values()) <= 2 * 501
+    say = SparkDialect()
+    frame.createOrReplaceTempView("skewed")
+    few = say.lowest(3, source="skewed", of=["id"], by=say.order(1, ["id", "ward", "cost"]))
+    plan = session.sql(f"EXPLAIN {few}").collect()[0][0]
+    partial, exchange = plan.index("Partial"), plan.index("Exchange")
+    assert "WindowGroupLimit" in plan
+    assert partial > exchange  # a plan is printed from its end to its beginning
