@@ -18,6 +18,7 @@ from sitr.audit.empirical.audit import audit
 from sitr.audit.empirical.boxes import Function
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.promise import Promise
+from sitr.flavors.pufferfish import Pufferfish
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.mechanisms.composed import Composed, Repeated
@@ -27,6 +28,7 @@ from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.markov_quilt import MarkovQuilt
 from sitr.mechanisms.noisy_max import NoisyMax
 from sitr.mechanisms.partition import PartitionSelection
 from sitr.mechanisms.permute_and_flip import PermuteAndFlip
@@ -46,9 +48,13 @@ from sitr.mechanisms.spherical import Spherical
 from sitr.mechanisms.subsampled import Subsampled
 from sitr.mechanisms.threshold import Threshold
 from sitr.mechanisms.tree import Tree
+from sitr.mechanisms.wasserstein import Wasserstein
 from sitr.neighbors.distance import Distance
 from sitr.noise.coins import Coins, TestCoins
 from sitr.sensitivity import mean, median, propose_test_release, random, sampled, smooth
+from sitr.sensitivity.chain import Chain
+from sitr.sensitivity.secrets import SecretLaws
+from sitr.sensitivity.series import Visits
 from tests.laws import walk
 from tests.laws.test_mechanisms import MECHANISMS
 
@@ -171,6 +177,11 @@ AUDITED = {
         share=0.1,
     ),
     "Composed": case(Composed((Laplace(1, 1), Laplace(2, 1))), (0, 1), parts, draws=FEW),
+    # Given two secrets, the answers differ by the promised factor at most.
+    "Wasserstein": case(Wasserstein(SecretLaws({"prior": {"a": {0: 1}, "b": {2: 1}}}), 1), (0, 2), many),
+    "MarkovQuilt": case(
+        MarkovQuilt([Chain([0.5, 0.5], [[1, 0], [0, 1]])], 2, 1, Visits(1)), ([0, 0], [1, 1]), draws=FEW, share=0.4
+    ),
     "SharedNoise": Audited(
         shared := SharedNoise(PureDP(1.0), Distance(l1=1, l2_squared=1, largest=1)),
         (0, 1),
@@ -195,6 +206,7 @@ def claim(mechanism: Any, *, share: float = 1.0) -> Promise:
     """The promise, or less of it; of a random one, the promise inside, which holds for these inputs."""
     promise = mechanism.promise()
     inner: Any = promise.inner if isinstance(promise, RandomDP) else promise
+    inner = PureDP(inner.epsilon) if isinstance(inner, Pufferfish) else inner
     names = [each.name for each in fields(inner)]
     return replace(inner, **{name: getattr(inner, name) * share for name in names}) if share < 1 else inner  # type: ignore[no-any-return]
 

@@ -30,9 +30,9 @@ with connection({}) as engine:
 """Holds more rows than fit into 40 MB until it reads a line."""
 
 QUESTION = """
-import os
+from dataclasses import replace
 from pathlib import Path
-from sitr.backends.duckdb import open_source
+from sitr.backends.duckdb import Reader, open_source
 from sitr.backends.scratch import scratch
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
@@ -40,7 +40,7 @@ from sitr.questions.aggregate.bind import bound
 from sitr.dataset.schema import describe
 from sitr.questions.aggregate.sql import parse
 
-backend = open_source("../visits.parquet", types={})
+backend = replace(open_source("../visits.parquet", types={}), reader=Reader(packs=False))  # packed rows need no disk
 table = describe("visits", kinds=backend.kinds(), unit=Person("id"), relation=Relation.ADD_REMOVE, max_groups=1,
                  max_rows_per_group=1, bounds={"cost": (0, 100)}, granularity={}, keys={})
 question = bound(parse("SELECT SUM(cost) AS total FROM visits"), table)

@@ -139,7 +139,7 @@ def test_a_question_that_sitr_cannot_answer_fails() -> None:
 
 def test_every_peer_has_a_module_and_every_case_a_table() -> None:
     folder = Path("benchmarks/peers")
-    assert {path.stem for path in folder.glob("*.py")} == {*PEERS, SITR, "serve", "__init__"}
+    assert {path.stem for path in folder.glob("*.py")} == {*PEERS, SITR, "serve", "on_spark", "__init__"}
     assert {case.table for case in cases()} == set(TABLES)
     assert len(set(cases())) == len(cases())
 

@@ -198,5 +198,5 @@ def test_a_profile_is_made_of_pairs(text):
 
 def test_every_name_is_short_and_its_own():
     words = ["approximate", "concentrated", "gaussian", "profile", "pufferfish", "pure", "random", "renyi", "zcdp"]
-    assert sorted(NAMES) == sorted([*words, "approximate_zcdp"])
+    assert sorted(NAMES) == sorted([*words, "approximate_zcdp", "computational"])
     assert len(set(NAMES.values())) == len(NAMES)

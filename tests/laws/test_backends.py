@@ -298,7 +298,8 @@ def test_engines_read_the_same_integers(name: str, salt: int, monkeypatch: pytes
     reading, rows = READINGS[name](Relation.ADD_REMOVE), arrow({None: PEOPLE["one row"], **PEOPLE})
     server = in_postgres(rows, Path()).read(reading, salt=salt)
     monkeypatch.setattr("sitr.backends.duckdb.DUCKDB", PORTABLE)
-    assert summed(server) == summed(in_memory(rows, Path()).read(reading, salt=salt))
+    embedded = DuckDB(ArrowRows(rows), reader=Reader(packs=False))  # packed rows have an order of their own
+    assert summed(server) == summed(embedded.read(reading, salt=salt))
 
 
 @pytest.mark.parametrize("name", BOUNDED)

@@ -228,13 +228,16 @@ NOISE: Mapping[str, Callable[[object, str], Part]] = {
 """The kinds of release that are read in a way of their own. Any other flavor is read by its parameters."""
 
 
-PUFFERFISH = "pufferfish"
-"""The flavor that is no kind of step: two such promises do not add up, so a schedule of them has no total."""
+UNSCHEDULED = {
+    "pufferfish": "Leave it out: two Pufferfish answers together may reveal a secret that each of them hides.",
+    "computational": "Write the promise inside of it, and computational(…) around the total.",
+}
+"""Flavors that are no kinds of step, and what to do instead."""
 
 
 def kinds() -> dict[str, Callable[[object, str], Part]]:
     """All kinds of release: noise, and promises of any flavor."""
-    others = {name: flavor for name, flavor in NAMES.items() if name not in NOISE and name != PUFFERFISH}
+    others = {name: flavor for name, flavor in NAMES.items() if name not in NOISE and name not in UNSCHEDULED}
     return {**NOISE, **{name: partial(_stated, flavor) for name, flavor in others.items()}}
 
 
@@ -285,9 +288,9 @@ def _known(item: object, place: str) -> Part:
     content = _mapping(item, place)
     readers = kinds()
     wanted = f"one of {', '.join(readers)}"
-    if PUFFERFISH in content:
-        do = "Leave it out: two Pufferfish answers together may reveal a secret that each of them hides."
-        raise _wrong(place, "steps whose promises add up", PUFFERFISH, do)
+    for flavor, do in UNSCHEDULED.items():
+        if flavor in content:
+            raise _wrong(place, "steps whose promises add up", flavor, do)
     if unknown := [key for key in content if key not in readers]:
         raise _wrong(place, wanted, unknown[0], "Correct that key.")
     if len(content) != 1:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
+from sitr.flavors.computational import ComputationalDP
 from sitr.flavors.meaning import RELATIVE
 from sitr.flavors.promise import Obstacle, Promise, count, foreign, incompatible, parameter
 from sitr.flavors.pure import PureDP
@@ -148,6 +149,8 @@ class Pufferfish(Promise):
 
     def covers(self, other: Promise, /) -> bool:
         """Only the same secrets, against the same priors."""
+        if isinstance(other, ComputationalDP):
+            return other.follows_from(self)
         if not isinstance(other, Pufferfish):
             return False
         return other.framework == self.framework and self.epsilon <= other.epsilon

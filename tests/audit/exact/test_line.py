@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sitr.audit.exact.line import Line as Demand
@@ -20,30 +20,40 @@ from tests.audit.exact.tables import Rows, directed, losses, tables
 ORDERS = np.concatenate((1 + np.geomspace(1e-3, 1e3, 800), [1e5]))
 
 
-def demanded(rows: Rows) -> np.ndarray:
+def demanded(rows: Rows, orders: np.ndarray) -> np.ndarray:
     """D_α of the worst pair at many orders."""
     found = []
     for p, q in directed(rows):
         mass, loss = (np.array(column) for column in zip(*losses(p, q), strict=True))
-        powers = (ORDERS - 1)[:, None] * loss
+        powers = (orders - 1)[:, None] * loss
         top = powers.max(axis=1)
-        found.append((top + np.log((mass * np.exp(powers - top[:, None])).sum(axis=1))) / (ORDERS - 1))
+        found.append((top + np.log((mass * np.exp(powers - top[:, None])).sum(axis=1))) / (orders - 1))
     worst: np.ndarray = np.maximum.reduce(found)
     return worst
 
 
+def rho_at(rows: Rows, xi: float) -> float:
+    """The largest (D_α − ξ)/α: on a grid of orders, then twice on a finer one around the largest."""
+    orders = ORDERS
+    for _ in range(3):
+        slopes = (demanded(rows, orders) - xi) / orders
+        top = int(slopes.argmax())
+        orders = np.linspace(orders[max(top - 1, 0)], orders[min(top + 1, len(orders) - 1)], 400)
+    return max(0.0, float(slopes[top]))
+
+
 def searched(rows: Rows, delta: float, times: int) -> float:
-    """The least ε of 60 values of ξ, each with the ρ that those orders demand; at the largest loss, ρ is 0."""
-    moments = demanded(rows)
+    """The least ε of 60 values of ξ, each with the ρ that all orders demand; at the largest loss, ρ is 0."""
     best = math.inf
     for xi in np.linspace(0.0, max(loss for pair in directed(rows) for _, loss in losses(*pair)), 60):
-        rho = max(0.0, float(((moments - xi) / ORDERS).max()))
+        rho = rho_at(rows, xi)
         best = min(best, ZeroConcentratedDP(rho * times, xi=float(xi) * times).to_approximate(delta=delta).epsilon)
     return best
 
 
 @settings(max_examples=6, deadline=None)
 @given(tables(inputs=2), st.sampled_from([1, 5, 40]))
+@example([[Fraction(1, 4)] * 4, [Fraction(1, 7), *[Fraction(2, 7)] * 3]], 40)
 def test_no_other_pair_implies_less(rows: Rows, times: int) -> None:
     found = best_line(finite(rows), delta=1e-5, times=times)
     other = searched(rows, 1e-5, times)

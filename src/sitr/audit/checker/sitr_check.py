@@ -10,10 +10,10 @@ digits. A stated ε at some δ may be 1% above the bound that is proved here, an
 always the tightest. Where a law depends on the data or on earlier answers, the figure is "not derivable".
 
 [BS16] Bun, Steinke: Concentrated DP. [BW18] Balle, Wang: Analytic Gaussian mechanism. [CKS20] Canonne et al.: Discrete
-Gaussian. [CR21] Cesar, Rogers: Bounding, concentrating, truncating. [DDR20] Dong et al.: Exponential mechanisms.
-[DGKM22] Doroshenko et al.: Connect the dots. [DLMF] dlmf.nist.gov. [DMNS06] Dwork et al.: Calibrating noise. [DRS22]
-Dong et al.: Gaussian DP. [DVG22] Desfontaines et al.: Partition selection. [HRW11] Hall et al.: Random DP. [KKMN09]
-Korolova et al.: Queries. [KOV15] Kairouz et al.: Composition. [MS20] McKenna et al.: Flips. [ZDW22] Zhu et al.: Losses.
+Gaussian. [CR21] Cesar, Rogers: Bounding. [DDR20] Dong et al.: Range. [DGKM22] Doroshenko et al.: Connect the dots.
+[DLMF] dlmf.nist.gov. [DMNS06] Dwork et al.: Calibrating noise. [DRS22] Dong et al.: Gaussian DP. [DVG22] Desfontaines
+et al.: Partition selection. [HRW11] Hall et al.: Random DP. [KKMN09] Korolova et al.: Queries. [KOV15] Kairouz et al.:
+Composition. [MPRV09] Mironov et al.: Computational DP. [MS20] McKenna et al.: Flips. [ZDW22] Zhu et al.: Losses.
 """
 
 from __future__ import annotations
@@ -64,8 +64,7 @@ def corners(block: Json) -> Iterator[list[tuple[int, int, int]]]:
     cells, groups = block["cells"], block["groups"]
     most = block["rows_per_group"] * (groups if cells is None else min(groups, cells))
     total = most if block["rows"] is None else min(block["rows"], most)
-    each = min(block["rows_per_group"], total)
-    full, rest = divmod(total, each)
+    full, rest = divmod(total, each := min(block["rows_per_group"], total))
     if block["relation"] == "add-remove":
         yield [(each, 0, full), (rest, 0, 1)]
         return
@@ -83,8 +82,7 @@ def distance(block: Json) -> dict[str, int]:
     small, large = sorted((-min(0, block["low"]), max(0, block["high"])))
     ways = [[(large * max(a, b) + small * min(a, b), n) for a, b, n in way] for way in corners(block)]
     l1, l2 = (max(sum(gap**power * n for gap, n in way) for way in ways) for power in (1, 2))
-    most = max(a for way in corners(block) for a, _, _ in way)
-    largest = most * (large if block["relation"] == "add-remove" else large + small)
+    largest = max(a for way in corners(block) for a, *_ in way) * (large + small * (block["relation"] != "add-remove"))
     if "sums" in block:  # each number is a sum of sizes, which moves by the ℓ1 distance
         return {"l1": block["sums"] * l1, "l2_squared": block["sums"] * l1**2, "largest": l1}
     return {"l1": block["times"] * l1, "l2_squared": block["times"] * l2, "largest": largest}
@@ -152,8 +150,7 @@ def additive(law: Json) -> Known:
     """Laplace: ε = Δ/scale [DMNS06]. Discrete Gaussian: ρ = Δ²/2σ² [CKS20, Thm 4]. Rounded Gaussian: μ = Δ/σ [DRS22].
     Of Laplace noise on vectors, one number that moves by Δ loses most: a vector moves in steps of one granule, each
     with the same trade-off curve; one number attains their composition, because its likelihood ratio is monotone."""
-    moved, size = granules(law, "sensitivity"), granules(law)
-    ratio = moved / size
+    ratio = (moved := granules(law, "sensitivity")) / (size := granules(law))
     if law["law"] == "discrete Laplace":
         return pure(ratio, Part("laplace", (size, math.floor(moved))) if moved >= 1 else Part("pair", (ratio,)))
     if law["law"] == "rounded Gaussian":
@@ -194,8 +191,7 @@ def least_mu(sigma: Fraction) -> arb:
     places = [arb(2).sqrt() * (2 * tail).erfcinv() for tail in tails[1:]]
     point, far = tails[count] - tails[count + 1], count / size
     fall = tails[count] / point - tails[count + 1] / (point * (-(2 * count + 1) / (2 * size**2)).exp())
-    c = (2 + abs((far / size).log())) / far
-    y = far - c
+    y = far - (c := (2 + abs((far / size).log())) / far)
     holds = c * y >= 1 and y >= 1 and (-(y**2) / 2).exp() / (2 * arb.pi()).sqrt() / (y + 1 / y) >= tails[count]
     beyond = 1 / size + (c / size + fall) / (y + 1 / size) if holds else arb("inf")
     return max((one.upper() for one in [2 * places[0], beyond, *(b - a for a, b in pairwise(places))]), key=float)
@@ -273,8 +269,8 @@ def tails(part: Part, x: Fraction) -> tuple[arb, arb]:
         case "bell", (variance, move):  # P = Y + move, Q = Y: L(y) = (2y·move − move²)/(2σ²)
             least = math.floor(x * variance / move + Fraction(move, 2)) + 1
             table = bell_tails(variance, 40 + 2 * move + math.isqrt(int(3600 * variance)))
-            found = [table[k] if k >= 0 else 1 - table[1 - k] for k in (least - move, least)]
-            return found[0], found[1]
+            p, q = (table[k] if k >= 0 else 1 - table[1 - k] for k in (least - move, least))
+            return p, q
         case "range", (eta,):  # [DDR20, Lemma 3.4]: Q(L > l) = (e^{−(l+η)/2} − e^{−η})/(1 − e^{−η})
             ends = [ball(min(max(end, -eta), eta) + eta) / 2 for end in (-x, x)]
             below, above = (((-end).exp() - (-ball(eta)).exp()) / -((-ball(eta)).expm1()) for end in ends)
@@ -307,9 +303,8 @@ def epsilon_at(parts: list[Part], goal: arb) -> float:
     if len(laws) == 1 and laws[0].times == 1:
         law = laws[0]  # the hockey-stick itself, P(L > ε) − e^ε·Q(L > ε) [BW18, Thm 5]
         return bisected(lambda x: bool(tails(law, exact(x))[0] - ball(x).exp() * tails(law, exact(x))[1] <= goal))
-    tiny, many = goal / 10**9, sum(law.times for law in laws)
-    wide = Fraction(sum(reach(law, tiny) * law.times for law in laws))
-    step = wide.limit_denominator(10**9) / (POINTS * math.isqrt(many))
+    wide = Fraction(sum(reach(law, tiny := goal / 10**9) * law.times for law in laws))
+    step = wide.limit_denominator(10**9) / (POINTS * math.isqrt(sum(law.times for law in laws)))
     total, first, finite = arb_poly([1]), 0, arb(1)
     for law in laws:
         masses, start, infinite = on_lattice(law, step, tiny)
@@ -548,8 +543,13 @@ class Check(NamedTuple):
                 self.judge("shown: released", text, whole, f"{value:.9g}" in known and abs(value - near) <= off / 10)
 
     def certificate(self, figures: Json) -> None:
-        who, parts = (figures["receipt"] or {}).get("neighbors", ""), enumerate(figures["plan"]["measurements"], 1)
+        said, stated, parts = figures["receipt"], figures["promise"], enumerate(figures["plan"]["measurements"], 1)
+        who = said["neighbors"] if said else ""
         every = [self.measurement(f"{number}. {one['name'] or 'keys'}"[:48], one, who) for number, one in parts]
+        if said:  # with a keyed generator the promise holds against limited computing power [MPRV09]
+            weaker = {"notation": f"computational({stated['notation']})", "flavor": "computational", "inner": stated}
+            mine = {"keyed generator": weaker, "hardware": stated}.get(said["coins"])
+            self.judge("promise with these coins", said["guarantee"], mine, said["guarantee"] == mine)
         known = [one for one in every if one is not None]
         if len(known) == len(every):
             self.promise(known, figures)
