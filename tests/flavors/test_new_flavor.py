@@ -25,6 +25,7 @@ from sitr.flavors.arrows import express, kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.meaning import RELATIVE, above, ratio
 from sitr.flavors.notation import parse, register, write
+from sitr.flavors.price import buys_noise
 from sitr.flavors.promise import Adding, Obstacle, Promise, count
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
@@ -34,7 +35,6 @@ from sitr.loss.loss import Loss
 from sitr.mechanisms.composed import Composed, Repeated
 from sitr.mechanisms.laplace import Laplace
 from sitr.numbers import Interval
-from sitr.plans.noise import buys_noise
 from sitr.report.headline import Headline
 from sitr.report.words.explanation import symbols
 

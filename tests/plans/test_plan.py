@@ -24,8 +24,8 @@ from sitr.mechanisms.shared import SharedNoise
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.numbers import exact
-from sitr.plans.noise import largest_mu
 from sitr.plans.plan import Measurement, Plan
+from sitr.questions.ways import largest_mu
 
 HALF = Fraction(1, 2)
 MOVED = Distance(l1=2, l2_squared=2, largest=1)

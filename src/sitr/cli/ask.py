@@ -43,9 +43,10 @@ def ask(
     """
     use_spark(spark)
     files = writers(output, plot, pages)
-    asked, paid = question(
-        description, sql, wanted, file=file, budget=budget, ledger=ledger, limits=limits, beside=beside
-    )
+    with working("Checking the question", quiet=as_json):
+        asked, paid = question(
+            description, sql, wanted, file=file, budget=budget, ledger=ledger, limits=limits, beside=beside
+        )
     if wanted.error and not as_json:
         from sitr.flavors.notation import write
 

@@ -79,7 +79,7 @@ def synthesize(
 
     Example: sitr synthesize visits.sitr.yaml --price 'zcdp(0.1)' --rows 100000 -o synthetic.parquet
     """
-    from sitr.plans.noise import affordable
+    from sitr.flavors.price import affordable
 
     paid, looked = affordable(promise(price)), affordable(promise(quality)) if quality is not None else None
     _check(output, pages, plot, preview=preview, quality=quality, holdout=holdout, target=target)

@@ -10,20 +10,28 @@ All spellings of a line are the same price.
 
 from __future__ import annotations
 
-from typing import TypedDict, Unpack
+from typing import TypedDict, TypeGuard, Unpack
 
-from sitr.errors import IncompatiblePromises, InvalidUse, quoted, suggestion
+from sitr.errors import IncompatiblePromises, InvalidUse, QuestionError, quoted, suggestion
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
-from sitr.flavors.arrows import Kept, kept
+from sitr.flavors.arrows import Additive, Kept, kept
 from sitr.flavors.notation import parse
 from sitr.flavors.promise import Promise
 from sitr.flavors.pufferfish import Pufferfish, not_composable
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 
 Price = Promise | str
 """A promise, or its notation such as "zcdp(0.05)"."""
+
+
+LEAST = 1e-100
+"""The smallest price: a smaller one could become 0 when it is shared, and its answer would be useless."""
+
+MOST = 1e100
+"""The largest price: it protects nobody, and with a still larger one, numbers computed from the noise have no float."""
 
 
 class Amounts(TypedDict, total=False):
@@ -86,4 +94,47 @@ def _named(price: object, amounts: Amounts) -> Kept:
         wanted="one price: rho or epsilon, with or without delta, or a promise",
         given=written if price is None else f"{price!r} and {written}",
         do="Write for example rho=0.05, or epsilon=1, delta=1e-6.",
+    )
+
+
+def buys_noise(price: Promise) -> TypeGuard[Additive]:
+    """Whether this price can be spent on additive noise.
+
+    A random price cannot, because such noise protects everybody and would not use its γ; nor can a zCDP with ξ > 0.
+    """
+    if not kept(price):
+        return False  # also a class that only inherits from one of these
+    match price:
+        case PureDP():
+            return in_range(price.epsilon)
+        case ApproximateDP():
+            return in_range(price.epsilon) and (price.delta == 0 or LEAST <= price.delta < 1)
+        case ZeroConcentratedDP():
+            return in_range(price.rho) and price.xi == 0
+        case ApproximateZeroConcentratedDP():
+            return in_range(price.rho) and (price.delta == 0 or LEAST <= price.delta < 1)
+    return False
+
+
+def in_range(number: float) -> bool:
+    """Whether noise of this ε or ρ has a size that can be computed with."""
+    return LEAST <= number <= MOST
+
+
+def affordable(
+    price: Promise, *, random: str = "Pay with the promise inside it: this noise protects everybody."
+) -> Additive:
+    """The price, if it can be spent on additive noise. `random` is the advice about a random price."""
+    if buys_noise(price):
+        return price
+    do = "Choose a price in that range: below it there is no answer, and above it no privacy."
+    if isinstance(price, RandomDP):
+        do = random
+    elif isinstance(price, ZeroConcentratedDP) and price.xi > 0 and in_range(price.rho):
+        do = "Leave ξ out: Gaussian noise does not need it."
+    raise QuestionError(
+        wanted="a price of pure(ε), zcdp(ρ) without ξ, or zcdp(ρ, δ) or approximate(ε, δ) with δ < 1, each number from "
+        f"{LEAST} to {MOST}",
+        given=repr(price),
+        do=do,
     )

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from sitr.accounting.filter import Filter
 from sitr.dataclass import dataclass
+from sitr.dataset.schema import Table
 from sitr.flavors.computational import ComputationalDP
 from sitr.flavors.promise import Promise
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
-from sitr.noise.coins import Provenance
+from sitr.noise.coins import Coins, Provenance
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,24 @@ class Receipt:
     """What was charged to other data sets, which the question joins."""
     coins: Provenance = Provenance.KEYED
     """Where private noise came from."""
+
+    @classmethod
+    def of(
+        cls,
+        entry: Entry,
+        standing: Filter,
+        coins: Coins,
+        *,
+        table: Table,
+        ledger: Ledger | None = None,
+        beside: tuple[Paid, ...] = (),
+    ) -> Receipt:
+        """The receipt of a charge for this table, whose noise is drawn with these coins."""
+        provenance = Provenance.of(coins)
+        private = provenance is not Provenance.TEST
+        return cls(
+            table.name, table.neighbors(), entry, standing, private, ledger=ledger, beside=beside, coins=provenance
+        )
 
     @property
     def provenance(self) -> Provenance:

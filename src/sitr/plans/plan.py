@@ -24,7 +24,10 @@ from sitr.mechanisms.composed import Composed, concentrated, outside
 from sitr.mechanisms.mechanism import Mechanism
 from sitr.neighbors.distance import Distance
 from sitr.numbers import Number, downward, exact, upward
-from sitr.plans.noise import FAINT
+
+FAINT = 1e-9
+"""Below this ε, no Gaussian noise is fitted beside other mechanisms: the sum of such small losses takes minutes, for
+answers that no noise makes useful."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from sitr.errors import BudgetExceeded, QuestionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Additive, Kept
+from sitr.flavors.price import in_range
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.numbers import exact
-from sitr.plans.noise import in_range
 
 FACTORS = (Fraction(1, 4), Fraction(1, 2), Fraction(2), Fraction(4))
 """How many times the price other prices are that are shown beside it."""

@@ -27,7 +27,7 @@ from sitr.questions.aggregate.expressions.typed import TEMPORAL, calendar
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.function import End, Estimate
 from sitr.questions.aggregate.in_total import is_total
-from sitr.questions.aggregate.left_out import beyond_groups, left_out, rows_left_out
+from sitr.questions.aggregate.left_out import LeftOut, beyond_groups, left_out, rows_left_out
 from sitr.questions.aggregate.other import Rest
 from sitr.questions.aggregate.plan import AggregatePlan, NoisyTerm, Shown
 from sitr.questions.aggregate.release import Release
@@ -117,7 +117,9 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None, fo
     say, found = words.aggregate, found or headline(plan)
     rows, people = release.rows, beyond_groups(release)
     shown = [(column, release.estimates(column, confidence=CONFIDENCE)) for column in plan.columns]
-    rounded = any(_rounded(column, some) for column, some in shown)
+    limited = [(column, [one for one in some if _limited(one)]) for column, some in shown]
+    left = left_out(release, rows=())
+    rounded = any(_rounded(column, some) for column, some in limited)
     error, bias = _error_sentence(plan, words, cells=len(release.keys)), _bias(plan, people, words)
     digits = words.digits() if rounded else ""
     empty = "" if rows else say.none_left(len(release.keys)) if release.keys else say.empty(plan)
@@ -152,7 +154,7 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None, fo
             ),
         ),
         value=empty,
-        table=_answers(release, words) if rows else None,
+        table=_answers(release, left, words) if rows else None,
         picture=lambda: drawing.chart(release, words=words),
         brief=lambda: drawing.chart(release, words=words, most=max(3, BRIEF // len(plan.columns))),
         notes=tuple(filter(None, (error, bias, digits))),
@@ -208,7 +210,7 @@ def _clamping(each: Clamping) -> dict[str, Any]:
     return {"column": each.column} | {name: {"sql": way.sql, "error": way.error} for name, way in ways.items()}
 
 
-def _answers(release: Release, words: Words) -> PaperTable:
+def _answers(release: Release, left: Sequence[LeftOut], words: Words) -> PaperTable:
     plan = release.plan
     heading, names = words.label("95% interval"), [column.name for column in plan.columns]
     say, query = words.aggregate, plan.query
@@ -220,12 +222,9 @@ def _answers(release: Release, words: Words) -> PaperTable:
         for name in names
     )
     keys = (PaperColumn(key.name, Role.KEY) for key in query.keys)
-    left = (
-        PaperColumn(say.left_out(each.why, each.of, query, total=each.total), Role.NUMBER)
-        for each in left_out(release, rows=())
-    )
+    lost = (PaperColumn(say.left_out(each.why, each.of, query, total=each.total), Role.NUMBER) for each in left)
     return PaperTable(
-        (*keys, *(column for pair in pairs for column in pair), *left),
+        (*keys, *(column for pair in pairs for column in pair), *lost),
         lambda: written(release, words),
         len(release.rows),
         notes=lambda: _notes(release, words),
@@ -541,9 +540,8 @@ def _error_sentence(plan: AggregatePlan, words: Words, *, cells: int | None, bef
     return " ".join(filter(None, (*own, words.ranks.meaning() if any(ranked) else "")))
 
 
-def _rounded(column: Shown, shown: Sequence[Estimate]) -> bool:
-    """Whether a number of this column is shown with fewer digits than it has."""
-    limited = [one for one in shown if _limited(one)]
+def _rounded(column: Shown, limited: Sequence[Estimate]) -> bool:
+    """Whether one of these numbers is shown with fewer digits than it has."""
     return any(isinstance(figures, Figures) and figures.rounds for figures in forms(column, limited))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sitr.errors import InvalidParameter
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
+from sitr.sensitivity.in_total import in_total
 
 
 def bounded(*, low: int, high: int, groups: int, cells: int | None, relation: Relation) -> Distance:
@@ -16,7 +17,8 @@ def bounded(*, low: int, high: int, groups: int, cells: int | None, relation: Re
 
         ‖·‖₁ ≤ tW + 2(g − t)M,   ‖·‖₂² ≤ tW² + 2(g − t)M²,   max(0, 2g − cells) ≤ t ≤ g,
 
-    both linear in t, so an end of that range is the worst. `cells` is None where their number has no public bound.
+    both linear in t, so an end of that range is the worst. This is `in_total` for units with one row in each group.
+    `cells` is None where their number has no public bound.
 
     >>> bounded(low=0, high=2, groups=3, cells=None, relation=Relation.ADD_REMOVE)
     Distance(l1=6, l2_squared=12, largest=2)
@@ -31,18 +33,7 @@ def bounded(*, low: int, high: int, groups: int, cells: int | None, relation: Re
             given=f"low={low}, high={high}, groups={groups}, cells={cells}",
             do="Correct these numbers.",
         )
-    reached = groups if cells is None else min(groups, cells)
-    low, high = min(low, 0), max(high, 0)
-    size, width = max(-low, high), high - low
-    if relation is Relation.ADD_REMOVE:
-        return Distance(l1=reached * size, l2_squared=reached * size**2, largest=size)
-    fewest_shared = 0 if cells is None else max(0, 2 * reached - cells)
-    shared = (fewest_shared, reached)
-    return Distance(
-        l1=max(t * width + 2 * (reached - t) * size for t in shared),
-        l2_squared=max(t * width**2 + 2 * (reached - t) * size**2 for t in shared),
-        largest=width,
-    )
+    return in_total(low=low, high=high, each=1, total=groups, groups=groups, cells=cells, relation=relation)
 
 
 def rows(most: int, *, relation: Relation) -> Distance:

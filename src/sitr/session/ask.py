@@ -10,7 +10,7 @@ from sitr.errors import BackendFailure, InvalidUse, quoted
 from sitr.flavors.price import Price, price_of
 from sitr.ledger.receipt import Paid, Receipt
 from sitr.namespace import Later
-from sitr.noise.coins import Coins, Provenance, system_coins
+from sitr.noise.coins import Coins, system_coins
 from sitr.plans.plan import Plan
 from sitr.questions.question import Question, Stage
 from sitr.session import deadline
@@ -53,7 +53,7 @@ def ask(
     after the deadline, not before: a file or a hash that others can see earlier, or an answer that they get again from
     it, would tell them when it was ready. So a crash while an answer waits loses it, and its price stays spent.
     """
-    plan = question.plan(price_of(price))
+    rows, plan = deadline.declared(), question.plan(price_of(price))
     plan.check()
     if coins is None and not fresh and (found := kept.again(plan, at=at)) is not None:
         return found
@@ -62,7 +62,6 @@ def ask(
             wanted="coins to draw noise with", given=quoted(coins), do="Leave coins out: then the noise is private."
         )
     tossed, backend = coins if coins is not None else system_coins(), at.backend
-    rows = deadline.declared()
     check_unchanged(backend, at.table)
     check_able(backend, question)
     for other in at.beside:
@@ -73,15 +72,11 @@ def ask(
         (entry, standing), *others = together.charge_together(accounts, price=plan.price, **asked)
     else:
         (entry, standing), others = at.ledger.charge(at.account, price=plan.price, **asked), []
-    provenance = Provenance.of(tossed)
     beside = tuple(
         Paid(desk.account, desk.table.neighbors(), *charge, desk.ledger)
         for desk, charge in zip(at.beside, others, strict=True)
     )
-    private = provenance is not Provenance.TEST
-    receipt = Receipt(
-        at.table.name, at.table.neighbors(), entry, standing, private, ledger=at.ledger, beside=beside, coins=provenance
-    )
+    receipt = Receipt.of(entry, standing, tossed, table=at.table, ledger=at.ledger, beside=beside)
     with deadline.padded(plan, rows, question.reading()):
         released = _released(question, plan, backend, tossed)
     receipt = kept.keep(receipt, plan, released, at=at)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from sitr.errors import SitrError
+from sitr.flavors.price import affordable
 from sitr.flavors.promise import Promise
-from sitr.plans.noise import affordable
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.fit import fit
 from sitr.session.desk import Desk

@@ -13,10 +13,10 @@ from sitr.accounting.filter import Filter
 from sitr.errors import FileError, QuestionError, unknown_name
 from sitr.flavors.arrows import Additive
 from sitr.flavors.notation import write
+from sitr.flavors.price import buys_noise
 from sitr.flavors.promise import Promise
 from sitr.namespace import Later
 from sitr.numbers import Number, exact, finite
-from sitr.plans.noise import buys_noise
 from sitr.plans.plan import Plan
 from sitr.plans.prices import CEILING, flavored, least_price, nearby, readable, with_amount
 from sitr.questions.aggregate.plan import AggregatePlan

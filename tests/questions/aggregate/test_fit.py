@@ -12,6 +12,7 @@ from sitr.errors import InvalidPromise, QuestionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.price import LEAST
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.additive import Noise
@@ -21,7 +22,6 @@ from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.partition import PartitionSelection
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.numbers import exact
-from sitr.plans.noise import LEAST
 from sitr.questions.aggregate import fit as fitting
 from sitr.questions.aggregate.fit import fit
 

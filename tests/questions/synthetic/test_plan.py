@@ -24,10 +24,10 @@ from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
 from sitr.numbers import exact
-from sitr.plans.noise import Way, ways
 from sitr.questions.synthetic.plan import SIZES, Division, Method
 from sitr.questions.synthetic.plan import plan as synthesis_plan
 from sitr.questions.synthetic.sheet import Sheet
+from sitr.questions.ways import Way, ways
 from tests.oracles.axes import granular
 
 PRICE = ZeroConcentratedDP(0.1)

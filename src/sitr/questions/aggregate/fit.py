@@ -13,6 +13,7 @@ from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentrat
 from sitr.flavors.arrows import Additive
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.notation import write
+from sitr.flavors.price import affordable
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
@@ -23,8 +24,7 @@ from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.mechanisms.threshold import Threshold
 from sitr.numbers import downward, exact
-from sitr.plans.noise import FAINT, Way, affordable, gaussian_ways, largest_fitting, pure_ways, ways
-from sitr.plans.plan import Measurement
+from sitr.plans.plan import FAINT, Measurement
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.in_total import measured_in_total, says_nothing
 from sitr.questions.aggregate.keys import KeyThreshold
@@ -38,6 +38,7 @@ from sitr.questions.aggregate.split import Targets
 from sitr.questions.aggregate.stability import people, stability
 from sitr.questions.aggregate.targeted import targeted
 from sitr.questions.aggregate.term import Term
+from sitr.questions.ways import Way, gaussian_ways, largest_fitting, pure_ways, ways
 from sitr.sensitivity.bounded import bounded
 
 END = 1 - Fraction(5, 100) / 3

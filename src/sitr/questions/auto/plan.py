@@ -19,11 +19,11 @@ from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Additive, Kept
+from sitr.flavors.price import affordable
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.loss.loss import Loss
 from sitr.mechanisms.mechanism import bounding
-from sitr.plans.noise import affordable
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.fit import fit
 from sitr.questions.aggregate.plan import AggregatePlan

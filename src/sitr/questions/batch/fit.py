@@ -19,6 +19,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Additive
 from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.price import affordable
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
@@ -27,7 +28,6 @@ from sitr.mechanisms.composed import Composed
 from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.numbers import downward, exact
-from sitr.plans.noise import Way, affordable, gaussian_ways, largest_fitting, pure_ways, ways
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.fit import measured, refuse_unknown_keys, total_error, useful
 from sitr.questions.aggregate.keys import KeyThreshold
@@ -38,6 +38,7 @@ from sitr.questions.aggregate.shares import Shares, main_terms, shares
 from sitr.questions.aggregate.stability import people
 from sitr.questions.batch.plan import BatchPlan
 from sitr.questions.batch.readings import SharedReading, shared_readings
+from sitr.questions.ways import Way, gaussian_ways, largest_fitting, pure_ways, ways
 
 Thresholds = tuple[KeyThreshold | None, ...]
 Plans = tuple[AggregatePlan, ...]

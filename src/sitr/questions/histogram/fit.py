@@ -14,6 +14,7 @@ from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Additive, Kept
+from sitr.flavors.price import LEAST, MOST, affordable, buys_noise, in_range
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
@@ -28,13 +29,13 @@ from sitr.mechanisms.summed import sum_error
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.numbers import Number, exact, square_root_upward
-from sitr.plans.noise import LEAST, MOST, Way, affordable, buys_noise, in_range, ways
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.histogram.buckets import deviation_distance, heights
 from sitr.questions.histogram.hierarchy import Hierarchy, best_branching
 from sitr.questions.histogram.methods import Bins, Buckets, Flat, Method, Sparse, Tree, Unlisted
 from sitr.questions.histogram.tally import Tally
+from sitr.questions.ways import Way, ways
 
 COUNTS, CHOICE = "counts", "choice"
 """The names of the measurements; bins and buckets are chosen before the counts are measured."""

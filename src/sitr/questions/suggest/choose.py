@@ -19,19 +19,20 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.price import affordable
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.candidates import least_noise
 from sitr.neighbors.unit import Person
 from sitr.numbers import Number
-from sitr.plans.noise import Way, affordable, ways
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.shares import main_terms
 from sitr.questions.aggregate.term import Term
 from sitr.questions.suggest.question import SuggestionRelease
 from sitr.questions.suggest.spreads import LARGEST, SMALLEST, About, Spread, summed_column
 from sitr.questions.suggest.stated import stated
+from sitr.questions.ways import Way, ways
 from sitr.sensitivity.bounded import bounded
 
 MISS = Fraction(5, 100)

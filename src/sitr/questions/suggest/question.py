@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
+from sitr.flavors.price import affordable
 from sitr.flavors.promise import Promise
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.candidates import least_noise
 from sitr.noise.coins import Coins
 from sitr.numbers import Number, upward
-from sitr.plans.noise import Way, affordable, ways
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.bind import BoundedQuery, Cells
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.suggest.spreads import Spread
+from sitr.questions.ways import Way, ways
 
 TIMES = 10
 """A question is expected to cost this many times as much as its suggestion, unless a price is given."""

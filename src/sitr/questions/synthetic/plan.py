@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from sitr.dataset.cells import size
 from sitr.errors import QuestionError
 from sitr.flavors.arrows import Additive
+from sitr.flavors.price import affordable
 from sitr.flavors.promise import Promise
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.shared import SharedNoise
-from sitr.plans.noise import Way, affordable, ways
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.synthetic.axes import MOST_CELLS
 from sitr.questions.synthetic.sheet import Sheet
+from sitr.questions.ways import Way, ways
 
 if TYPE_CHECKING:
     from sitr.questions.synthetic.quality_plan import QualityPlan

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sitr.dataset.cells import Granular
+from sitr.flavors.price import affordable
 from sitr.flavors.promise import Promise
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.shared import SharedNoise
 from sitr.neighbors.distance import Distance
-from sitr.plans.noise import Way, affordable, ways
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.synthetic.sheet import Sheet
+from sitr.questions.ways import Way, ways
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Additive
 from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.price import LEAST, buys_noise
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
@@ -23,7 +24,8 @@ from sitr.mechanisms.mechanism import Mechanism
 from sitr.mechanisms.shared import SharedNoise
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
-from sitr.plans.noise import FAINT, LEAST, buys_noise, gaussian_ways, largest_mu, pure_ways, ways
+from sitr.plans.plan import FAINT
+from sitr.questions.ways import gaussian_ways, largest_mu, pure_ways, ways
 
 ONE = Distance(l1=1, l2_squared=1, largest=1)
 KEYS = Threshold(Laplace(scale=4, sensitivity=1), groups=1, least=60)

@@ -4,37 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TypeGuard
 
 from sitr.dataclass import dataclass
-from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
-from sitr.flavors.arrows import Additive, express, kept
+from sitr.flavors.arrows import Additive, express
 from sitr.flavors.gaussian import GaussianDP
-from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
-from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.real import gaussian
 from sitr.mechanisms.additive import NoisePrice
 from sitr.mechanisms.composed import concentrated, outside
 from sitr.mechanisms.mechanism import Mechanism, added
 from sitr.numbers import downward, exact
-
-LEAST = 1e-100
-"""The smallest price: a smaller one could become 0 when it is shared, and its answer would be useless."""
-
-MOST = 1e100
-"""The largest price: it protects nobody, and with a still larger one, numbers computed from the noise have no float."""
+from sitr.plans.plan import FAINT
 
 CLOSE = 1e-4
 """The relative precision of the search for μ."""
-
-
-FAINT = 1e-9
-"""Below this ε, no Gaussian noise is fitted beside other mechanisms: the sum of such small losses takes minutes, for
-answers that no noise makes useful."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,49 +29,6 @@ class Way:
 
     charged: Additive
     bought: NoisePrice
-
-
-def buys_noise(price: Promise) -> TypeGuard[Additive]:
-    """Whether this price can be spent on additive noise.
-
-    A random price cannot, because such noise protects everybody and would not use its γ; nor can a zCDP with ξ > 0.
-    """
-    if not kept(price):
-        return False  # also a class that only inherits from one of these
-    match price:
-        case PureDP():
-            return in_range(price.epsilon)
-        case ApproximateDP():
-            return in_range(price.epsilon) and (price.delta == 0 or LEAST <= price.delta < 1)
-        case ZeroConcentratedDP():
-            return in_range(price.rho) and price.xi == 0
-        case ApproximateZeroConcentratedDP():
-            return in_range(price.rho) and (price.delta == 0 or LEAST <= price.delta < 1)
-    return False
-
-
-def in_range(number: float) -> bool:
-    """Whether noise of this ε or ρ has a size that can be computed with."""
-    return LEAST <= number <= MOST
-
-
-def affordable(
-    price: Promise, *, random: str = "Pay with the promise inside it: this noise protects everybody."
-) -> Additive:
-    """The price, if it can be spent on additive noise. `random` is the advice about a random price."""
-    if buys_noise(price):
-        return price
-    do = "Choose a price in that range: below it there is no answer, and above it no privacy."
-    if isinstance(price, RandomDP):
-        do = random
-    elif isinstance(price, ZeroConcentratedDP) and price.xi > 0 and in_range(price.rho):
-        do = "Leave ξ out: Gaussian noise does not need it."
-    raise QuestionError(
-        wanted="a price of pure(ε), zcdp(ρ) without ξ, or zcdp(ρ, δ) or approximate(ε, δ) with δ < 1, each number from "
-        f"{LEAST} to {MOST}",
-        given=repr(price),
-        do=do,
-    )
 
 
 def ways(price: Additive, *, beside: Sequence[Mechanism] = ()) -> list[Way]:
