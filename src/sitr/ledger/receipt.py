@@ -9,6 +9,7 @@ from sitr.accounting.filter import Filter
 from sitr.dataclass import dataclass
 from sitr.flavors.computational import ComputationalDP
 from sitr.flavors.promise import Promise
+from sitr.ledger.departure import Departure
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
 from sitr.noise.coins import Provenance
@@ -54,6 +55,8 @@ class Receipt:
     """What was charged to other data sets, which the question joins."""
     coins: Provenance = Provenance.KEYED
     """Where private noise came from."""
+    departures: tuple[Departure, ...] = ()
+    """The deadline of each stage, and when it left; none if answers leave when they are ready."""
 
     @property
     def provenance(self) -> Provenance:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sitr.backends.backend import Backend, check_able, check_unchanged
@@ -62,7 +63,7 @@ def ask(
             wanted="coins to draw noise with", given=quoted(coins), do="Leave coins out: then the noise is private."
         )
     tossed, backend = coins if coins is not None else system_coins(), at.backend
-    rows = deadline.declared()
+    public = deadline.declared()
     check_unchanged(backend, at.table)
     check_able(backend, question)
     for other in at.beside:
@@ -82,14 +83,15 @@ def ask(
     receipt = Receipt(
         at.table.name, at.table.neighbors(), entry, standing, private, ledger=at.ledger, beside=beside, coins=provenance
     )
-    with deadline.padded(plan, rows, question.reading()):
+    with deadline.padded(plan, public, question.reading()) as departed:
         released = _released(question, plan, backend, tossed)
-    receipt = kept.keep(receipt, plan, released, at=at)
+    receipt = kept.keep(replace(receipt, departures=tuple(departed)), plan, released, at=at)
     if then is not None:
         second = then(released, receipt)
-        with deadline.padded(plan, rows, second.reading()):
+        with deadline.padded(plan, public, second.reading()) as departed:
             released = _released(second, plan, backend, tossed)
-        receipt = kept.keep(receipt, plan, released, at=at)
+        both = (*receipt.departures, *departed)
+        receipt = kept.keep(replace(receipt, departures=both), plan, released, at=at)
     return released, receipt
 
 
