@@ -78,7 +78,7 @@ def test_the_budget_belongs_to_the_table_however_it_is_named(hospital: Path, tmp
         with pytest.raises(LedgerMismatch, match="already have a budget: visits in"):
             protected(link, table=table, name="others").budget(rho=1, ledger=tmp_path / "other.db")
     patients = protected(hospital, table="patients", bounds={}, keys={})
-    assert patients.budget(rho=1, ledger=tmp_path / "other.db").left == sitr.ZeroConcentratedDP(1)
+    assert patients.budget(rho=1, ledger=tmp_path / "other.db").remaining() == sitr.ZeroConcentratedDP(1)
 
 
 def test_a_description_beside_the_file_fixes_the_budget_of_its_table_alone(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_table_that_became_a_view_is_refused_before_the_charge(tmp_path: Path)
         engine.execute("CREATE TABLE others AS FROM visits; DROP TABLE visits CASCADE; CREATE VIEW visits AS FROM others")
     with pytest.raises(SourceError, match="is a view"):
         budget.sql(SQL).release(rho=0.5)
-    assert budget.left == sitr.ZeroConcentratedDP(1)
+    assert budget.remaining() == sitr.ZeroConcentratedDP(1)
 
 
 def test_a_database_that_another_program_writes_is_refused_before_the_charge(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_database_that_another_program_writes_is_refused_before_the_charge(tmp
     budget = protected(path).budget(rho=1, ledger=tmp_path / "sitr.db")
     with duckdb.connect(path), pytest.raises(SourceError, match="another program has it open for writing"):
         budget.sql(SQL).release(rho=0.5)
-    assert budget.left == sitr.ZeroConcentratedDP(1)
+    assert budget.remaining() == sitr.ZeroConcentratedDP(1)
     assert budget.sql(SQL).release(rho=0.5).table.num_rows == 2
 
 

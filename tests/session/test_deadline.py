@@ -259,13 +259,13 @@ def test_the_letters_of_texts_can_be_declared(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv(deadline.LETTERS_VARIABLE, "5000")
     assert deadline.declared() == Declared(1000, 5000)
     monkeypatch.setenv(deadline.LETTERS_VARIABLE, "long")
-    with pytest.raises(InvalidUse, match="a public number of letters"):
+    with pytest.raises(InvalidUse, match="a public number such as 100 in SITR_ANSWER_LETTERS"):
         deadline.declared()
 
 
 def test_a_wrong_setting_is_refused_before_the_charge(budget: Budget, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(deadline.VARIABLE, "many")
-    with pytest.raises(InvalidUse, match="a public number of rows"):
+    with pytest.raises(InvalidUse, match="a public number such as 10000000 in SITR_ANSWER_ROWS"):
         budget.sql(SQL).release(rho=1)
     monkeypatch.delenv(deadline.VARIABLE)
     assert budget.sql(SQL).release(rho=1).receipt.entry.number == 1

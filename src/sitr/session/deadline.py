@@ -55,18 +55,18 @@ class Declared:
 
 def declared() -> Declared | None:
     """The public numbers in the environment; None if answers leave when they are ready."""
-    rows = _number(VARIABLE, "a public number of rows such as 10000000")
-    letters = _number(LETTERS_VARIABLE, "a public number of letters such as 100")
+    rows = _number(VARIABLE, example=10_000_000)
+    letters = _number(LETTERS_VARIABLE, example=USUAL)
     return None if rows is None else Declared(rows, USUAL if letters is None else letters)
 
 
-def _number(variable: str, wanted: str) -> int | None:
+def _number(variable: str, *, example: int) -> int | None:
     given = os.environ.get(variable, "").strip()
     if not given:
         return None
     if not re.fullmatch("[0-9]{1,15}", given):
         raise InvalidUse(
-            wanted=f"{wanted} in {variable}",
+            wanted=f"a public number such as {example} in {variable}",
             given=repr(given),
             do="Correct the variable, or unset it: then answers leave when they are ready.",
         )
