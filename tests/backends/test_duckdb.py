@@ -305,7 +305,7 @@ def test_other_objects_and_files_are_refused(tmp_path: Path) -> None:
     assert "4711" not in str(failure.value)
     with pytest.raises(SourceError, match="There is no file at"):
         open_source(tmp_path / "missing.parquet", types={})
-    with pytest.raises(SourceError, match=r"does not read; it reads Parquet \(\.parquet, \.pq\) and CSV .*rename it"):
+    with pytest.raises(SourceError, match=r"does not read; it reads Parquet \(\.parquet, \.pq\), CSV .*rename it"):
         open_source(Path(__file__), types={})
     with pytest.raises(SourceError, match="of type list"):
         open_source([1, 2], types={})  # type: ignore[arg-type]

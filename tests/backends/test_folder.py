@@ -108,3 +108,12 @@ def test_a_lazy_frame_is_collected() -> None:
     assert source.kinds() == {"id": Kind.INTEGER, "cost": Kind.REAL}
     with connection(source.tables()) as engine:
         assert engine.execute(f"SELECT * FROM {source.relation}").fetchall() == [(2, 2.0)]
+
+
+@pytest.mark.parametrize("sign", ["_delta_log/0.json", "metadata/v1.metadata.json", ".hoodie/hoodie.properties"])
+def test_a_table_whose_files_hold_deleted_rows_is_refused(tmp_path: Path, sign: str) -> None:
+    put(tmp_path, "part-0.parquet")
+    (tmp_path / sign).parent.mkdir()
+    (tmp_path / sign).write_text("{}")
+    with pytest.raises(SourceError, match="also hold rows that were deleted"):
+        open_source(tmp_path, types={})

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -13,9 +17,12 @@ import pytest
 
 import sitr
 from sitr.errors import BackendFailure, InvalidUse
+from sitr.language import Language, speaking
+from sitr.ledger.departure import Departure
 from sitr.session import ask, deadline, kept
 from sitr.session.budget import Budget
-from sitr.session.cost import LETTERS, Cost, cost
+from sitr.session.cost import LONGEST, Cost, cost
+from sitr.session.deadline import LONG, Declared
 
 SQL = "SELECT COUNT(*) AS n FROM visits"
 
@@ -41,8 +48,8 @@ def test_an_answer_leaves_at_a_time_that_public_numbers_fix(
     monkeypatch.setenv(deadline.VARIABLE, "5000000")
     start, usual, fixed = time.monotonic(), deadline.seconds, list[float]()
 
-    def noted(rows: int, measurements: int, work: Cost) -> float:
-        fixed.append(usual(rows, measurements, work))
+    def noted(public: Declared, measurements: int, work: Cost) -> float:
+        fixed.append(usual(public, measurements, work))
         return fixed[-1]
 
     monkeypatch.setattr(deadline, "seconds", noted)
@@ -50,7 +57,7 @@ def test_an_answer_leaves_at_a_time_that_public_numbers_fix(
     budget.sql(SQL).release(rho=1)
     used = time.monotonic() - start
     (waited,), (whole,) = clock, fixed
-    assert whole >= usual(5_000_000, 1, Cost())
+    assert whole >= usual(Declared(5_000_000), 1, Cost())
     assert whole - used <= waited <= whole
 
 
@@ -85,7 +92,7 @@ def test_without_the_setting_nobody_waits(budget: Budget, clock: list[float], mo
 
 
 @pytest.mark.parametrize(("used", "multiple"), [(0.0, 1), (0.9, 1), (1.5, 2), (7.25, 8)])
-def test_a_late_answer_leaves_at_a_multiple_and_nobody_is_told(
+def test_a_late_answer_leaves_at_a_multiple_and_its_receipt_says_so(
     used: float, multiple: int, budget: Budget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now, usual = [0.0], ask._read
@@ -110,9 +117,74 @@ def test_a_late_answer_leaves_at_a_multiple_and_nobody_is_told(
     monkeypatch.setattr("sitr.session.ask._read", slow)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        assert budget.sql(SQL).release(rho=1e5).table.num_rows == 1
+        answer = budget.sql(SQL).release(rho=1e5)
     assert now[0] == pytest.approx(multiple)
     assert told == []
+    assert answer.receipt.departures == (Departure(1.0, multiple),)
+    assert answer.to_dict()["receipt"]["deadlines"] == [{"seconds": 1.0, "late": multiple > 1}]
+
+
+@pytest.mark.parametrize(
+    ("multiple", "said", "arabic"),
+    [
+        (None, "Not covered by the promise: the time that the answer took", "الوقت الذي استغرقته الإجابة"),
+        (1, "This time was computed from public numbers before any row was read", "قبل قراءة أي صف"),
+        (3, "missed its deadline of 1 seconds after the charge. How late it was depends on the rows", "تجاوزت الإجابة"),
+    ],
+)
+def test_a_certificate_says_what_is_promised_about_time(
+    multiple: int | None, said: str, arabic: str, budget: Budget, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def left(*_: Any) -> Iterator[list[Departure]]:
+        yield [] if multiple is None else [Departure(1.0, multiple)]
+
+    monkeypatch.setattr(deadline, "padded", left)
+    answer = budget.sql(SQL).release(rho=1)
+    assert said in answer.certificate(tmp_path / "answer.html").read_text()
+    with speaking(Language.ARABIC):
+        assert arabic in answer.certificate(tmp_path / "arabic.html").read_text()
+
+
+def test_a_kept_answer_remembers_that_it_was_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def late(*_: Any) -> Iterator[list[Departure]]:
+        yield [Departure(7.0, 2)]
+
+    rows = pa.table({"id": list(range(50))})
+    made = sitr.protect(rows, name="visits", unit="id", max_groups=1, max_rows_per_group=1)
+    budget = made.budget(rho=1e6, ledger=tmp_path / "sitr.db")
+    monkeypatch.setattr(deadline, "padded", late)
+    first = budget.sql(SQL).release(rho=1)
+    again = budget.sql(SQL).release(rho=1)
+    assert again.receipt.again
+    assert again.receipt.departures == first.receipt.departures == (Departure(7.0, 2),)
+    assert again.receipt.kept is not None
+    assert json.loads(again.receipt.kept.read_text())["deadlines"] == [[7.0, 2]]
+
+
+def test_no_record_has_a_time_between_the_charge_and_the_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is written down about an answer is written before the rows are read or after the deadline."""
+    rows = pa.table({"id": list(range(50))})
+    made = sitr.protect(rows, name="visits", unit="id", max_groups=1, max_rows_per_group=1)
+    budget = made.budget(rho=1e6, ledger=tmp_path / "sitr.db")
+    monkeypatch.setenv(deadline.VARIABLE, "5000000")
+    spans: list[tuple[datetime, datetime]] = []
+
+    def waiting(rest: float) -> None:
+        spans.append((ready := datetime.now(UTC), ready))
+        before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
+        time_.sleep(0.02)
+        assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()} == before
+        spans[-1] = (ready, datetime.now(UTC))
+
+    time_ = SimpleNamespace(sleep=time.sleep)
+    monkeypatch.setattr("sitr.session.deadline.time.sleep", waiting)
+    receipt = budget.sql(SQL).release(rho=1).receipt
+    ((ready, gone),) = spans
+    assert receipt.entry.at <= ready
+    assert receipt.ledger is not None
+    assert all(seal.at >= gone for seal in receipt.ledger.seals(receipt.entry.number))
 
 
 def test_nothing_is_kept_before_the_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,18 +220,52 @@ def test_the_deadline_allows_for_every_expression_on_every_row(tmp_path: Path) -
 
     bare, patterns = work("id = 777"), [f"REGEXP_MATCHES(note, 'a[ab]{{13}}c{n}')" for n in range(20)]
     slow = work(f"id = 777 AND ({' OR '.join(patterns)})")
-    assert bare.parts == 0
-    assert slow.parts >= 20 * 15
+    assert bare.letters == 0
+    assert slow.letters >= 20 * 15
     assert slow.nodes >= bare.nodes + 20 * 3
-    assert work("id = 777 AND note LIKE '%a_b%'").parts >= 6
-    assert work("id = 777 AND LOWER(note) = 'x'").parts >= 1
-    more = deadline.seconds(1000, 1, slow) - deadline.seconds(1000, 1, bare)
-    assert more >= 1000 * LETTERS * 20 * 15 * 5e-8, "at least what RE2 takes where its automaton is largest"
+    assert work("id = 777 AND note LIKE '%a_b%'").letters == 2
+    assert work(f"id = 777 AND note LIKE '%{'a' * 60}_c%'").letters == 5
+    assert work("id = 777 AND LOWER(note) = 'x'").letters == 1
+    assert work("CAST(id AS DOUBLE) = 7").letters == 0
+    public = Declared(1_000_000)
+    more = deadline.seconds(public, 1, slow) - deadline.seconds(public, 1, bare)
+    assert more >= LONG * LONGEST * 20 * 15 * 5e-8, "what RE2 takes on one person's long texts, in its largest automaton"
+
+
+def test_a_scan_is_counted_for_each_reading_and_each_table_in_it(tmp_path: Path) -> None:
+    made = sitr.protect(pa.table({"id": [1]}), name="visits", unit="id", max_groups=1, max_rows_per_group=1)
+    budget = made.budget(rho=1e6, ledger=tmp_path / "sitr.db", keep=False)
+    one = budget.sql(SQL).question.reading()
+    twice = budget.sql(f"{SQL} WHERE id IN (SELECT id FROM visits WHERE id = 7)").question.reading()
+    assert [cost(each).scans for each in (one, twice, (one, twice))] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("rows", "measurements", "work", "least", "most"),
+    [
+        (1_000_000, 1, Cost(nodes=2, scans=1), 3, 5),
+        (10_000_000, 1, Cost(nodes=2, scans=1), 20, 40),
+        (10_000_000, 211, Cost(nodes=40, scans=1), 300, 700),
+        (10_000_000, 1, Cost(nodes=4, letters=2, scans=1), 100, 200),
+    ],
+    ids=["count", "large count", "wide table", "LIKE"],
+)
+def test_deadlines_are_generous_and_sensible(rows: int, measurements: int, work: Cost, least: int, most: int) -> None:
+    assert least <= deadline.seconds(Declared(rows), measurements, work) <= most
+
+
+def test_the_letters_of_texts_can_be_declared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(deadline.VARIABLE, "1000")
+    monkeypatch.setenv(deadline.LETTERS_VARIABLE, "5000")
+    assert deadline.declared() == Declared(1000, 5000)
+    monkeypatch.setenv(deadline.LETTERS_VARIABLE, "long")
+    with pytest.raises(InvalidUse, match="a public number such as 100 in SITR_ANSWER_LETTERS"):
+        deadline.declared()
 
 
 def test_a_wrong_setting_is_refused_before_the_charge(budget: Budget, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(deadline.VARIABLE, "many")
-    with pytest.raises(InvalidUse, match="a public number of rows"):
+    with pytest.raises(InvalidUse, match="a public number such as 10000000 in SITR_ANSWER_ROWS"):
         budget.sql(SQL).release(rho=1)
     monkeypatch.delenv(deadline.VARIABLE)
     assert budget.sql(SQL).release(rho=1).receipt.entry.number == 1

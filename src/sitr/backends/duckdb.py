@@ -13,7 +13,7 @@ from sitr.backends.duckdb_dialect import DUCKDB
 from sitr.backends.engine import connection, guarded, read, refuse_twins, settings
 from sitr.backends.failure import UNCHARGED
 from sitr.backends.folder import partitioned
-from sitr.backends.formats import PARQUET, check_readable
+from sitr.backends.formats import PARQUET, check_readable, is_database_file
 from sitr.backends.memory import rows_limit
 from sitr.backends.packed.layout import layout
 from sitr.backends.packed.passes import Passes
@@ -67,7 +67,7 @@ class DuckDB:
         return self.source.schema()
 
     def size(self) -> int:
-        def prepare() -> tuple[dict[str, pa.Table], str]:
+        def prepare() -> tuple[Mapping[str, pa.Table | Path], str]:
             return self.source.tables(), f"SELECT count(*) FROM {self.source.relation}"
 
         ((rows,),) = read(prepare, lambda found: found.fetchall(), charge=UNCHARGED)
@@ -83,11 +83,12 @@ class DuckDB:
         def work() -> list[Any]:
             public = {name: self.public[name] for name in joined}
             beside = {name: self.beside[name] for name in read_too}
-            held = dict(self.source.tables())
+            held: dict[str, pa.Table | Path] = dict(self.source.tables())
             for each in dict.fromkeys([*public.values(), *beside.values()]):
                 more_tables = each.tables()
-                assert each == self.source or not held.keys() & more_tables.keys(), "each source has names of its own"
-                held |= more_tables
+                twice = [name for name in held.keys() & more_tables.keys() if not isinstance(held[name], Path)]
+                assert each == self.source or not twice, "each source has names of its own, but for a database"
+                held.update(more_tables)
             more = {"public": _rows(public), "beside": _rows(beside)}
             source, types = self.source.relation, self.source.types()
             written = writer(what, dialect=DUCKDB, source=source, types=types, salt=salt, **more)
@@ -142,6 +143,11 @@ def _opened(
     check_readable(path)
     if path.is_dir():
         return partitioned(path, dict(types))
+    if is_database_file(path):
+        raise SourceError(
+            given=f"{path.name} is a database, and a public table of it cannot be declared here.",
+            do="Write the table to Parquet, and declare that file.",
+        )
     if path.name.lower().endswith(PARQUET):
         return ParquetFile(path)
     if format is None:

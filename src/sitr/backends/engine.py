@@ -25,6 +25,7 @@ else:  # a preview reads no rows
 Found = TypeVar("Found")
 
 
+APOSTROPHE = "'"
 NO_SKIPPING = (
     "filter_pushdown",
     "cte_filter_pusher",
@@ -38,16 +39,29 @@ all rows, and evaluates its condition on each of them."""
 
 
 @contextmanager
-def connection(tables: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in memory that can read these tables. Threads share nothing, and nothing stays behind."""
+def connection(tables: Mapping[str, pa.Table | Path]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in memory that can read these tables, and these files, which are databases of DuckDB.
+
+    Threads share nothing, and nothing stays behind. Nobody can write to a file while it is read here.
+    """
     with spare.connected(settings()) as made:
         # In an interactive Python, DuckDB draws a progress bar on standard output. In Jupyter without ipywidgets there
         # is no bar, and the setting cannot be changed.
         if made.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
             made.execute("SET enable_progress_bar = false")
+        files = {_quoted(name): path for name, path in tables.items() if isinstance(path, Path)}
+        for name, path in files.items():
+            made.execute(f"ATTACH {_quoted(str(path), mark=APOSTROPHE)} AS {name} (TYPE duckdb, READ_ONLY)")
         for name, table in tables.items():
-            made.register(name, table)
+            if not isinstance(table, Path):
+                made.register(name, table)
         yield made
+        for name in files:
+            made.execute(f"DETACH {name}")
+
+
+def _quoted(text: str, *, mark: str = '"') -> str:
+    return mark + text.replace(mark, 2 * mark) + mark
 
 
 def settings() -> dict[str, str | bool | int | float | list[str]]:
@@ -64,7 +78,7 @@ def settings() -> dict[str, str | bool | int | float | list[str]]:
 
 
 def read(
-    prepare: Callable[[], tuple[Mapping[str, pa.Table], str]],
+    prepare: Callable[[], tuple[Mapping[str, pa.Table | Path], str]],
     fetch: Callable[[duckdb.DuckDBPyConnection], Found],
     *,
     charge: str = CHARGED,

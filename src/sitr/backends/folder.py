@@ -3,6 +3,8 @@
 All files that end in .parquet or .pq are read, in folders at any depth, except where the name of a file or a folder
 begins with a dot or an underscore. Folders may be named `year=2026`: then `year` is a column. Its type must be
 declared, because a single folder could change a type that is detected. A name that does not fit the type gives NULL.
+
+The folder of a table of Delta, Iceberg or Hudi is refused: it also holds files whose rows were deleted or replaced.
 """
 
 from __future__ import annotations
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 else:  # a preview reads no rows
     duckdb, pa, pq = Later("duckdb"), Later("pyarrow"), Later("pyarrow.parquet")
+
+FORMATS = {"_delta_log": "Delta", "metadata/*.metadata.json": "Iceberg", ".hoodie": "Hudi"}
+"""What the folder of a table has that keeps deleted rows in its files."""
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
 """How a folder says that the value is missing."""
@@ -158,6 +163,12 @@ class ParquetFolder:
 
 def partitioned(path: Path, types: dict[str, Kind]) -> ParquetFolder:
     """A folder, with those of the declared types that its folders' names have, and not the files."""
+    for sign, format in FORMATS.items():
+        if any(path.glob(sign)):
+            raise SourceError(
+                given=f"The folder {path} is a table of {format}, whose files also hold rows that were deleted.",
+                do="Protect the table itself on Spark, or write its rows to a folder of plain Parquet files.",
+            )
     plain = ParquetFolder(path)
     inside = set(plain._in_files().names)
     return ParquetFolder(path, tuple((name, kind) for name, kind in types.items() if name not in inside))

@@ -11,10 +11,15 @@ from sitr.backends import duckdb
 from sitr.backends.backend import Backend
 from sitr.backends.csv import CsvFile
 from sitr.backends.duckdb import ArrowStream, DuckDB
+from sitr.backends.duckdb_table import DuckDBTable
+from sitr.backends.duckdb_table import everything as everything_in
+from sitr.backends.engine import settings
 from sitr.backends.folder import ParquetFolder
+from sitr.backends.formats import check_readable, is_database_file
 from sitr.backends.sources import ArrowRows, ParquetFile, Source
 from sitr.dataset.csv_format import NOTHING, CsvFormat, DeclaredFormat
 from sitr.dataset.database import SPARK, DatabaseTable, is_database, is_spark, located, spark_table
+from sitr.dataset.file_table import FileTable
 from sitr.dataset.schema import Kind
 from sitr.errors import DescriptionError, QuestionError
 from sitr.namespace import Later
@@ -29,7 +34,7 @@ else:  # most sources are files
 
 
 def open_source(
-    source: str | Path | ArrowStream | DatabaseTable,
+    source: str | Path | ArrowStream | DatabaseTable | FileTable,
     *,
     types: Mapping[str, Kind],
     format: CsvFormat | None = None,
@@ -41,6 +46,8 @@ def open_source(
 
     `types` are the types of a CSV file's columns, or of a described table in a database. `session` is Spark's.
     """
+    if isinstance(source, FileTable):
+        return _in_file(source)
     if isinstance(source, DatabaseTable) and source.url == SPARK:
         return spark.open_table(source, session=session)
     if isinstance(source, DatabaseTable):
@@ -52,24 +59,33 @@ def open_source(
             given="spark=… is a session for a table or a DataFrame of Spark, but the source is none.",
             do='Leave it out, or write protect("spark:catalog.schema.table", spark=spark, …).',
         )
-    if not is_database(source):
+    if not is_database(source) and not is_database_file(source):
         if table is not None:
             raise DescriptionError(
                 given=f"table={table!r} names a table in a database, but the source is none.",
-                do='Leave table out, or give an address such as "postgresql://reader@host/database".',
+                do='Leave table out, or give hospital.duckdb or an address such as "postgresql://reader@host/database".',
             )
         return duckdb.open_source(source, types=types, format=format, written=written)
     if table is None:
         raise DescriptionError(
-            given="The address of a database does not say which table is protected.",
-            do='Add --table visits (in Python: table="visits"); a view will do.',
+            given="A database has many tables, and nothing says which one is protected.",
+            do='Add --table visits (in Python: table="visits").',
         )
     if types or written:
         raise DescriptionError(
             given="A database knows the types of its columns, and none can be declared.",
-            do="Leave them out, or cast the columns in a view.",
+            do="Leave them out, or cast the columns in the database.",
         )
-    return postgres.open_table(located(str(source), table))
+    if isinstance(source, str) and is_database(source):
+        return postgres.open_table(located(source, table))
+    assert isinstance(source, str | Path)
+    check_readable(Path(source))
+    return _in_file(FileTable(Path(source), table))
+
+
+def _in_file(at: FileTable) -> DuckDB:
+    settings()  # a wrong setting is refused now, before any question is paid for
+    return DuckDB(DuckDBTable(at))
 
 
 def is_frame(source: object) -> bool:
@@ -95,18 +111,22 @@ def file_of(backend: Backend) -> CsvFile | None:
     return backend.source if isinstance(backend, DuckDB) and isinstance(backend.source, CsvFile) else None
 
 
-def source_of(backend: Backend) -> Path | DatabaseTable | None:
+def source_of(backend: Backend) -> Path | DatabaseTable | FileTable | None:
     """The file, folder or table of a backend, by which a description can name it; None for rows in memory."""
     match backend:
         case DuckDB(ParquetFile(path) | CsvFile(path) | ParquetFolder(path)):
             return path
+        case DuckDB(DuckDBTable(at)):
+            return at
         case DuckDB():
             return None
     return table_of(backend)
 
 
-def table_of(backend: Backend) -> DatabaseTable | None:
+def table_of(backend: Backend) -> DatabaseTable | FileTable | None:
     """The table in a database that a backend reads; None if it reads none."""
+    if isinstance(backend, DuckDB):
+        return backend.source.at if isinstance(backend.source, DuckDBTable) else None
     at = getattr(backend, "at", None)
     return at if isinstance(at, DatabaseTable) else None
 
@@ -126,7 +146,7 @@ def beside(backend: Backend, others: Mapping[str, Backend]) -> Backend:
     tables = {}
     for name, other in others.items():
         at = table_of(other)
-        if at is None or at.url != backend.at.url:
+        if not isinstance(at, DatabaseTable) or at.url != backend.at.url:
             raise _apart(name)
         tables[name] = at
     return replace(backend, beside=tables)
@@ -151,15 +171,20 @@ def _apart(name: str) -> QuestionError:
     )
 
 
-def everything(table: DatabaseTable) -> pa.Table:
+def everything(table: DatabaseTable | FileTable) -> pa.Table:
     """All rows of a public table in a database."""
+    if isinstance(table, FileTable):
+        return everything_in(table)
     if table.url == SPARK:
         return spark.open_table(table).everything()
     return postgres.open_table(table).everything()
 
 
-def same_table(table: DatabaseTable, backend: Backend) -> bool:
-    """Whether a name means the table that a backend reads."""
+def same_table(table: DatabaseTable | FileTable, backend: Backend) -> bool:
+    """Whether a name means a table that a backend reads, beside another one or not."""
+    if isinstance(table, FileTable):
+        sources = (backend.source, *backend.beside.values()) if isinstance(backend, DuckDB) else ()
+        return any(isinstance(each, DuckDBTable) and each.at.same(table) for each in sources)
     if table.url == SPARK:
         return _is_spark(backend) and spark.same_table(table, backend)
     if not isinstance(backend, postgres.Postgres) or table.url != backend.at.url:

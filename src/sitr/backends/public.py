@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -81,7 +83,7 @@ def _bounds(source: Source, column: Column) -> Quantised | None:
 def rows_of(source: Source, select: str) -> list[tuple[Any, ...]]:
     """The rows of a statement over a public table."""
 
-    def prepare() -> tuple[dict[str, pa.Table], str]:
+    def prepare() -> tuple[Mapping[str, pa.Table | Path], str]:
         return source.tables(), select
 
     def fetch(found: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -39,8 +40,8 @@ class Source(Protocol):
     def relation(self) -> str:
         """What follows FROM."""
 
-    def tables(self) -> dict[str, pa.Table]:
-        """The tables in memory that `relation` names."""
+    def tables(self) -> Mapping[str, pa.Table | Path]:
+        """The tables in memory, and the databases in files, that `relation` names."""
 
     def verify(self) -> None:
         """Read every value once; `SourceError` if one cannot be read."""
@@ -153,7 +154,7 @@ class ArrowRows:
         )
 
 
-def read_all(source: Source, tables: dict[str, pa.Table], relation: str) -> None:
+def read_all(source: Source, tables: Mapping[str, pa.Table | Path], relation: str) -> None:
     """Read every value of every column once, so that a bad one is found now and not by a question that was paid for."""
     with connection(tables) as engine:
         for name in source.types():

@@ -37,8 +37,10 @@ from sitr.cli.options import (
     unit_of,
     use_spark,
 )
+from sitr.backends.formats import is_database_file
 from sitr.dataset.csv_format import DeclaredFormat
 from sitr.dataset.database import DatabaseTable, is_database, is_spark, spark_table, split
+from sitr.dataset.file_table import FileTable
 from sitr.errors import BadUsage, FileError
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
@@ -53,7 +55,7 @@ else:  # typer knows no unions; `Choices` makes a path of what is no address
     Place = str
 
 Rows = Annotated[
-    Place, typer.Argument(metavar="SOURCE", help="A Parquet or CSV file, postgresql://HOST/DATABASE, or spark:TABLE.")
+    Place, typer.Argument(metavar="SOURCE", help="A Parquet or CSV file, a DuckDB database, postgresql://HOST/DATABASE, or spark:TABLE.")
 ]
 InDatabase = Annotated[str | None, typer.Option("--table", help="The table or view, if SOURCE is a database.")]
 Bounds = Annotated[Items, typer.Option(help="COLUMN=LOW:HIGH: makes a column summable. Repeatable.")]
@@ -121,6 +123,15 @@ class Choices:
         return self.output if self.output is not None else self.beside(".sitr.yaml")
 
     @property
+    def file(self) -> Path | FileTable | None:
+        """SOURCE, if it is a file or a table in one."""
+        if not isinstance(self.source, Path):
+            return None
+        if self.table is None or not is_database_file(self.source):
+            return self.source
+        return FileTable(self.source, self.table)
+
+    @property
     def promised(self) -> Kept | None:
         """The budget."""
         return promise(self.budget) if self.budget is not None else None
@@ -140,6 +151,8 @@ class Choices:
             return Path(spark_table(str(self.source)).name.replace("/", "_") + ending)
         if isinstance(self.source, str):
             return Path(DatabaseTable(self.source, self.table or "table").name + ending)
+        if isinstance(self.file, FileTable):
+            return self.source.with_name(self.file.name + ending)
         if self.source.name in ("", ".."):
             raise BadUsage(
                 wanted="a Parquet or CSV file",
@@ -216,6 +229,7 @@ class Choices:
     def protect(self, found: Unprotected) -> Dataset:
         """The data set as these options describe it. Reads every value once."""
         unit, kinds = unit_of(self.unit, row=self.unit_row), found.backend.kinds()
+        in_database = isinstance(self.source, str) or is_database_file(self.source)
         return found.protect(
             unit=Person(unit) if isinstance(unit, str) else unit,
             max_groups=self.max_groups,
@@ -226,7 +240,7 @@ class Choices:
             keys=_keys(kinds, self.keys, self.keys_file),
             relation=self.relation,
             name=self.name,
-            public=named("--public", self.public, lambda _, text: text if isinstance(self.source, str) else Path(text)),
+            public=named("--public", self.public, lambda _, text: text if in_database else Path(text)),
         )
 
     def words(self) -> list[str]:

@@ -325,7 +325,7 @@ def _budget(at: Dialogue, choices: Choices, found: Unprotected) -> Choices:
         allowed(choices.relation, promise(text))
         return text
 
-    fixed = fixed_terms(choices.source if isinstance(choices.source, Path) else None, None)
+    fixed = fixed_terms(choices.file, None)
     if fixed is not None and fixed.promise is not None:
         at.say(f"{fixed.path} already names the budget of this file, {write(fixed.promise)}. It stays the only one.")
         return replace(choices, name=fixed.table.name, budget=write(fixed.promise), ledger=fixed.ledger)

@@ -64,7 +64,7 @@ class Who:
 
     def protect(self, source: Path) -> Dataset:
         """The protected file."""
-        from sitr.backends.formats import CSV
+        from sitr.backends.formats import CSV, is_database_file
         from sitr.session.dataset import protect
 
         if missing := self.missing():
@@ -77,6 +77,11 @@ class Who:
             raise BadUsage(
                 given=f"{source} is a CSV file without a description, so the types of its columns are not confirmed.",
                 do=f"Run sitr start {shlex.quote(str(source))} first, or convert the file to Parquet.",
+            )
+        if is_database_file(source):
+            raise BadUsage(
+                given=f"{source} is a database without a description, so nothing says which table is asked about.",
+                do=f"Run sitr protect {shlex.quote(str(source))} --table visits first, with who is protected.",
             )
         return protect(
             source,

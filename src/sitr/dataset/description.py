@@ -13,7 +13,8 @@ import yaml
 
 from sitr.dataclass import dataclass
 from sitr.dataset.csv_format import DECIMALS, CsvFormat
-from sitr.dataset.database import SPARK, DatabaseTable, is_database, is_spark, located, spark_table
+from sitr.dataset.database import SPARK, DatabaseTable, is_database, is_spark, located, names, spark_table
+from sitr.dataset.file_table import FileTable
 from sitr.dataset.publication import NAMES, Publication
 from sitr.dataset.schema import NUMERIC, Bound, Column, Kind, Table, describe
 from sitr.errors import DescriptionError, SitrError, no_description, suggestion
@@ -35,7 +36,7 @@ What is public about a data set. Everything here can be seen in answers, and mus
 from laws, price lists or published reports. Never choose it by looking at the rows.""",
     "name": "The name of the table, in questions and in the ledger.",
     "source": "The file with the rows, seen from the folder of this file, or the address of a database.",
-    "table": "The table or view in the database of this address. The password is in PGPASSWORD or in ~/.pgpass.",
+    "table": "The table or view in this database. The password of an address is in PGPASSWORD or in ~/.pgpass.",
     "csv": "How the lines of the CSV file are written. Nothing is detected any more.",
     "unit": "Who is protected: {person: COLUMN}, a person with all rows of the same COLUMN, or row: each row alone.",
     "relation": "What is hidden: whether somebody is in the data (add-remove), or who it is (replace-one).",
@@ -60,11 +61,11 @@ class Description:
     """A described data set on disk, and its budget, if one was set."""
 
     table: Table
-    source: Path | DatabaseTable
+    source: Path | DatabaseTable | FileTable
     format: CsvFormat | None = None
     promise: Kept | None = None
     ledger: Path | None = None
-    public: Mapping[str, Path | DatabaseTable] = field(default_factory=dict)
+    public: Mapping[str, Path | DatabaseTable | FileTable] = field(default_factory=dict)
     """Public tables, by name."""
     path: Path | None = None
     """The file from which this description was read."""
@@ -95,7 +96,7 @@ def save(description: Description, path: Path) -> None:
     }
     if description.public:
         content["public"] = {
-            name: {"table": each.table} if isinstance(each, DatabaseTable) else {"source": _relative(each, path)}
+            name: {"source": _relative(each, path)} if isinstance(each, Path) else {"table": each.table}
             for name, each in description.public.items()
         }
     if description.promise is not None and description.ledger is not None:
@@ -171,21 +172,26 @@ def _read(top: Mapping[str, Any], path: Path) -> Description:
     )
 
 
-def _source(source: Path | DatabaseTable, path: Path) -> dict[str, str]:
+def _source(source: Path | DatabaseTable | FileTable, path: Path) -> dict[str, str]:
     """The file or table as fields; the address of a database has no password here."""
+    if isinstance(source, FileTable):
+        return {"source": _relative(source.path, path), "table": source.table}
     if isinstance(source, DatabaseTable):
         return {"source": str(source)} if source.url == SPARK else {"source": source.url, "table": source.table}
     return {"source": _relative(source, path)}
 
 
-def _sourced(top: Mapping[str, Any], path: Path) -> Path | DatabaseTable:
+def _sourced(top: Mapping[str, Any], path: Path) -> Path | DatabaseTable | FileTable:
     given = str(top["source"])
     if is_spark(given) and "table" not in top:
         return spark_table(given)
     if not is_database(given):
-        if "table" in top:
-            raise _wrong(path, "table", "only an address of a database has tables")
-        return path.parent / given
+        if "table" not in top:
+            return path.parent / given
+        if top.get("csv"):
+            raise _wrong(path, "table", "a CSV file has no tables")
+        names(str(top["table"]))
+        return FileTable(path.parent / given, str(top["table"]))
     found = located(given, str(top["table"]))
     if found.password is not None:
         raise _wrong(
@@ -194,13 +200,15 @@ def _sourced(top: Mapping[str, Any], path: Path) -> Path | DatabaseTable:
     return found
 
 
-def _public(content: object, path: Path, source: Path | DatabaseTable) -> dict[str, Path | DatabaseTable]:
+def _public(
+    content: object, path: Path, source: Path | DatabaseTable | FileTable
+) -> dict[str, Path | DatabaseTable | FileTable]:
     if not isinstance(content, dict) or not all(isinstance(name, str) and name.isidentifier() for name in content):
         raise _wrong(path, "public", "it is not a mapping from names to sources")
-    found: dict[str, Path | DatabaseTable] = {}
+    found: dict[str, Path | DatabaseTable | FileTable] = {}
     for name, content_of in content.items():
         each = _mapping(content_of, path, f"public.{name}", ("source", "table"))
-        if "table" in each and isinstance(source, DatabaseTable):
+        if "table" in each and not isinstance(source, Path):
             found[name] = replace(source, table=str(each["table"]))
         else:
             found[name] = path.parent / str(each["source"])

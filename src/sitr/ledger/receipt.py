@@ -10,6 +10,7 @@ from sitr.dataclass import dataclass
 from sitr.dataset.schema import Table
 from sitr.flavors.computational import ComputationalDP
 from sitr.flavors.promise import Promise
+from sitr.ledger.departure import Departure
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
 from sitr.noise.coins import Coins, Provenance
@@ -55,6 +56,8 @@ class Receipt:
     """What was charged to other data sets, which the question joins."""
     coins: Provenance = Provenance.KEYED
     """Where private noise came from."""
+    departures: tuple[Departure, ...] = ()
+    """The deadline of each stage, and when it left; none if answers leave when they are ready."""
 
     @classmethod
     def of(

@@ -12,7 +12,9 @@ budget         `promise`, `charge`, and `before` and `after` with `spent` and `r
 receipt        `dataset`, `neighbors`, `entry`, `at` (ISO 8601), `by`, `version`, `private`, `kept`, `sha256` of the
                release, and `again`: true for a kept answer, for which nothing was spent; null in a preview. `coins`
                says where the noise came from ("keyed generator", "hardware" or "test coins"), and `guarantee` is the
-               promise as these coins keep it: computational for a keyed generator, null for test coins
+               promise as these coins keep it: computational for a keyed generator, null for test coins. `deadlines`
+               are the times after the charge at which the answer left, one for each stage: fixed before any row was
+               read, unless one is `late`; none if nothing is promised about time
 =============  =========================================================================================================
 
 The JSON of previews and answers also has the `plan`: see `sitr.report.evidence.evidence`.
@@ -76,6 +78,7 @@ def of_answer(kind: str, plan: Plan, headline: Headline, receipt: Receipt) -> di
             "hash": entry.hash or None,
             "second_budget": entry.second,
             "again": receipt.again,
+            "deadlines": [{"seconds": each.seconds, "late": each.late} for each in receipt.departures],
         },
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sitr.backends.backend import Backend, check_able, check_unchanged
@@ -53,7 +54,7 @@ def ask(
     after the deadline, not before: a file or a hash that others can see earlier, or an answer that they get again from
     it, would tell them when it was ready. So a crash while an answer waits loses it, and its price stays spent.
     """
-    rows, plan = deadline.declared(), question.plan(price_of(price))
+    public, plan = deadline.declared(), question.plan(price_of(price))
     plan.check()
     if coins is None and not fresh and (found := kept.again(plan, at=at)) is not None:
         return found
@@ -77,14 +78,15 @@ def ask(
         for desk, charge in zip(at.beside, others, strict=True)
     )
     receipt = Receipt.of(entry, standing, tossed, table=at.table, ledger=at.ledger, beside=beside)
-    with deadline.padded(plan, rows, question.reading()):
+    with deadline.padded(plan, public, question.reading()) as departed:
         released = _released(question, plan, backend, tossed)
-    receipt = kept.keep(receipt, plan, released, at=at)
+    receipt = kept.keep(replace(receipt, departures=tuple(departed)), plan, released, at=at)
     if then is not None:
         second = then(released, receipt)
-        with deadline.padded(plan, rows, second.reading()):
+        with deadline.padded(plan, public, second.reading()) as departed:
             released = _released(second, plan, backend, tossed)
-        receipt = kept.keep(receipt, plan, released, at=at)
+        both = (*receipt.departures, *departed)
+        receipt = kept.keep(replace(receipt, departures=both), plan, released, at=at)
     return released, receipt
 
 

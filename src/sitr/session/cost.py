@@ -10,44 +10,63 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
+from sitr.dataset.schema import Kind
 from sitr.questions.aggregate.expressions.expression import Literal
 from sitr.questions.aggregate.expressions.patterns import PATTERNS, parts
 from sitr.questions.aggregate.expressions.texts import TEXTS
 from sitr.questions.aggregate.expressions.typed import Typed
+from sitr.questions.aggregate.view import TableRows
 
-LETTERS = 10_000
-"""The letters of a text that are allowed for: a pattern sees no more of them."""
+LONGEST = 10_000
+"""The letters of a text that a pattern sees."""
+BLOCK = 16
+"""The letters of a literal that are searched for in one pass, at most: LIKE compares each with each of a text."""
 _SEARCHED = frozenset({"LIKE", "ILIKE", "STARTS_WITH", "ENDS_WITH", "CONTAINS", "CAST", *TEXTS})
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What is evaluated for a row: calls, columns and literals, and parts of patterns that see every letter of a text.
+    """What is evaluated for a row: calls, columns and literals, and passes over all letters of a text.
 
-    Repetitions of patterns are written out. Another function of texts counts as a part for itself and one for each
-    letter of its literals.
+    A regular expression has a pass for each of its parts, with repetitions written out, because an automaton may be in
+    all of them at once. Another function of texts has one pass for itself and one for each 16 letters of its literals.
+    `scans` is how often the rows of a protected table are read.
     """
 
     nodes: int = 0
-    parts: int = 0
+    letters: int = 0
+    scans: int = 0
 
     def __add__(self, other: Cost) -> Cost:
-        return Cost(self.nodes + other.nodes, self.parts + other.parts)
+        return Cost(self.nodes + other.nodes, self.letters + other.letters, self.scans + other.scans)
 
 
 def cost(reading: Any) -> Cost:
-    """Of all expressions anywhere in a reading."""
-    return sum(map(_own, _expressions(reading)), Cost())
+    """Of all expressions anywhere in a reading, or in several."""
+    if isinstance(reading, tuple):
+        return sum(map(cost, reading), Cost())
+    return sum(map(_own, _expressions(reading)), Cost(scans=max(1, _tables(reading))))
 
 
 def _own(typed: Typed) -> Cost:
     """Of an expression without its parts."""
-    texts = [part.value for part in typed.parts if part.is_literal]
+    texts = [str(part.value) for part in typed.parts if part.is_literal]
     if typed.what in PATTERNS:
-        return Cost(1, sum(parts(str(text)) for text in texts))
-    if typed.what in _SEARCHED:
-        return Cost(1, 1 + sum(len(str(text)) for text in texts))
+        return Cost(1, sum(map(parts, texts)))
+    if typed.what in _SEARCHED and any(part.kind is Kind.TEXT and not part.is_literal for part in typed.parts):
+        return Cost(1, 1 + sum(-(-len(text) // BLOCK) for text in texts))
     return Cost(1)
+
+
+def _tables(value: Any) -> int:
+    """How often a protected table is read in a view, and in the views that it is made of."""
+    if isinstance(value, TableRows):
+        return 1
+    if isinstance(value, list | tuple):
+        return sum(map(_tables, value))
+    if is_dataclass(value) and not isinstance(value, type | Typed):
+        return sum(_tables(getattr(value, each.name)) for each in fields(value))
+    return 0
 
 
 def _expressions(value: Any) -> Iterator[Typed]:

@@ -15,6 +15,7 @@ from sitr.dataclass import dataclass
 from sitr.dataset.csv_format import CsvFormat, DeclaredFormat, check_written
 from sitr.dataset.database import DatabaseTable
 from sitr.dataset.description import Description, load, save
+from sitr.dataset.file_table import FileTable
 from sitr.dataset.publication import Publication, Published
 from sitr.dataset.schema import KEYS, Bound, Kind, Table, describe
 from sitr.errors import DescriptionError, InvalidUse, QuestionError, no_source, suggestion
@@ -70,7 +71,7 @@ class Dataset(Displayed):
     table: Table
     _backend: Backend | None = field(repr=False, compare=False)
     """None if it was described: then the file is opened when its rows are needed."""
-    source: Path | DatabaseTable | None = None
+    source: Path | DatabaseTable | FileTable | None = None
     described: Description | None = None
     public: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
     """Tables that are public, by name."""
@@ -81,7 +82,7 @@ class Dataset(Displayed):
         promise = None if self.described is None else self.described.promise
         facts = (
             *((("file", visible(str(self.source))),) if isinstance(self.source, Path) else ()),
-            *((("table", visible(str(self.source))),) if isinstance(self.source, DatabaseTable) else ()),
+            *((("table", visible(str(self.source))),) if isinstance(self.source, DatabaseTable | FileTable) else ()),
             *((("budget", in_words().notation(promise)),) if promise is not None else ()),
             *((("public tables", in_words().comma.join(map(visible, self.public))),) if self.public else ()),
         )
@@ -187,7 +188,7 @@ class Dataset(Displayed):
                 given=f"{self.table.name} is in memory, and only a data set in a file can be described on disk.",
                 do="Write it to Parquet and protect that file.",
             )
-        files = {name: file for name, file in self.public.items() if isinstance(file, Path | DatabaseTable)}
+        files = {name: file for name, file in self.public.items() if isinstance(file, Path | DatabaseTable | FileTable)}
         if in_memory := sorted(self.public.keys() - files.keys()):
             raise DescriptionError(
                 given=f"The public table {in_memory[0]} is in memory, and a description on disk can only name files.",
@@ -220,7 +221,8 @@ class Dataset(Displayed):
         leave no ledger behind. Once the prices are paid, nothing is left for a second time.
         """
         paid = [*map(price_of, prices), *([price_of(**amounts)] if amounts else [])]
-        file = self.source if isinstance(self.source, Path) else None
+        source = self.source
+        file = source.path if isinstance(source, FileTable) else source if isinstance(source, Path) else None
         if not paid or (ledger is None and file is None):
             raise DescriptionError(
                 wanted="the prices to pay, and a file of rows or a ledger",
@@ -229,7 +231,8 @@ class Dataset(Displayed):
             )
         check_undescribed(self.source)
         promise = allowed(self.table.relation, price_of(reduce(add, paid)))
-        beside = file and file.with_name(file.name.split(".")[0] + ".sitr.db")
+        named = source.name if isinstance(source, FileTable) else file and file.name.split(".")[0]
+        beside = file and file.with_name(f"{named}.sitr.db")
         if ledger is not None and not isinstance(ledger, str):
             arguments.path(ledger, of="sitr.db")
         place = sqlite_file(ledger or str(beside), patience=0.0).path
@@ -241,6 +244,8 @@ class Dataset(Displayed):
         """Where the rows are, whatever the path is called; empty for rows in memory, which are nowhere else."""
         if isinstance(self.source, DatabaseTable):
             return f"table {self.source.place}"
+        if isinstance(self.source, FileTable):
+            return f"file {self.source.place}"
         return "" if self.source is None else f"file {self.source.resolve()}"
 
     def _format(self) -> CsvFormat | None:
@@ -263,6 +268,8 @@ class Dataset(Displayed):
         source = "" if self.source is None else f"{self.source.name} {self._format() or ''}"
         if isinstance(self.source, DatabaseTable):
             source = str(self.source)
+        if isinstance(self.source, FileTable):
+            source = f"{self.source.path.name} {'.'.join(self.source.parts)}"
         at = Desk(self.table, self._rows, ledger, account_name(self.table), source, keeping() and keep, said)
         return Budget(at, self.public)
 
@@ -401,6 +408,9 @@ def protect(
     in the address is used and never written anywhere. Public tables are in the same database, such as {"wards":
     "reference.wards"}, or small files.
 
+    `protect("hospital.duckdb", table="visits", …)` protects a table in a database of DuckDB, which is opened for reading
+    only. Views are refused: make a table of them.
+
     `protect("spark:catalog.schema.visits", spark=spark, …)` protects a table or view of Spark, and `protect(frame,
     name="visits", …)` a DataFrame. Without a session, Spark's own active one is used, or one at the address SITR_SPARK.
 
@@ -439,8 +449,9 @@ def open(description: str | Path) -> Dataset:
     The file of rows must be there. Whether it still has the columns that were described is checked before each charge.
     """
     found = load(arguments.path(description, of="visits.sitr.yaml"))
-    if isinstance(found.source, Path) and not found.source.exists():
-        raise no_source(found.source)
+    file = found.source.path if isinstance(found.source, FileTable) else found.source
+    if isinstance(file, Path) and not file.exists():
+        raise no_source(file)
     made = Dataset(found.table, None, found.source, found, found.public)
     if found.public:
         published.check_apart(found.public, made._rows())

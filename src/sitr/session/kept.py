@@ -39,6 +39,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sitr.errors import FileError, InvalidUse, LedgerError, NotKept
+from sitr.ledger.departure import Departure
 from sitr.ledger.entry import Entry, Sealed
 from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
@@ -88,6 +89,14 @@ class KeptAnswer:
         try:
             return Provenance(self.content.get("coins", Provenance.KEYED.value))
         except ValueError:
+            raise changed(self) from None
+
+    @property
+    def departures(self) -> tuple[Departure, ...]:
+        """When it left."""
+        try:
+            return tuple(Departure(float(seconds), int(times)) for seconds, times in self.content.get("deadlines", ()))
+        except UNREADABLE:
             raise changed(self) from None
 
     def released(self, plan: Plan) -> Any:
@@ -171,6 +180,7 @@ def opened(found: KeptAnswer, plan: Plan, *, ledger: Ledger) -> tuple[Any, Recei
         ledger=ledger,
         beside=_beside(ledger, found.entry),
         coins=found.coins,
+        departures=found.departures,
     )
     return released, receipt
 
@@ -234,6 +244,8 @@ def _content(receipt: Receipt, plan: Plan, released: Any, at: Desk) -> str:
         "plan": _plan(plan),
         "released": plain(released, without="plan"),
     }
+    if receipt.departures:
+        content["deadlines"] = [[each.seconds, each.multiple] for each in receipt.departures]
     return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
 

@@ -25,6 +25,7 @@ from sitr.backends.public import public_source, public_table
 from sitr.backends.sources import ArrowRows, ParquetFile
 from sitr.backends.sources import Source as Rows
 from sitr.dataset.database import DatabaseTable, is_database
+from sitr.dataset.file_table import FileTable
 from sitr.dataset.schema import Table
 from sitr.errors import BackendFailure, DescriptionError, QuestionError, UnknownName, nearest
 from sitr.namespace import Later
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 else:  # only public tables in memory need it
     pa = Later("pyarrow")
 
-Source: TypeAlias = "Path | DatabaseTable | pa.Table"
+Source: TypeAlias = "Path | DatabaseTable | FileTable | pa.Table"
 """A file, which is read when needed, a table in the database of the protected one, or rows in memory."""
 
 
@@ -79,7 +80,7 @@ def declared(
     return found
 
 
-def _in_database(source: object, backend: Backend) -> DatabaseTable | None:
+def _in_database(source: object, backend: Backend) -> DatabaseTable | FileTable | None:
     """A table in the same database as the protected one, such as "clinic.wards", if the source is no file."""
     protected = table_of(backend)
     if protected is None or not isinstance(source, str) or is_database(source) or Path(source).exists():
@@ -114,7 +115,7 @@ def _opened(name: str, source: Source) -> Rows:
 
 def _in_memory(source: Source) -> Path | pa.Table:
     """A table in a database as rows in memory: it is public."""
-    return opening.everything(source) if isinstance(source, DatabaseTable) else source
+    return opening.everything(source) if isinstance(source, DatabaseTable | FileTable) else source
 
 
 def fingerprint(source: Source) -> str:
@@ -135,7 +136,7 @@ def check_apart(public: Mapping[str, Source], backend: Backend) -> None:
     """Refuse a public table that is a protected file or shares the memory of protected rows, beside it or not."""
     sources = [backend.source, *backend.beside.values()] if isinstance(backend, DuckDB) else []
     for name, source in public.items():
-        in_database = isinstance(source, DatabaseTable) and opening.same_table(source, backend)
+        in_database = isinstance(source, DatabaseTable | FileTable) and opening.same_table(source, backend)
         if in_database or any(_same(source, each) for each in sources):
             raise _not_public(name)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from sitr.dataset.database import DatabaseTable
 from sitr.dataset.description import Description, load
+from sitr.dataset.file_table import FileTable
 from sitr.dataset.schema import Table
 from sitr.errors import DescriptionError
 from sitr.flavors.arrows import Kept
@@ -31,19 +32,26 @@ SUFFIXES = (".yaml", ".yml")
 """Endings of descriptions. Files with other endings are not found beside a data set."""
 
 
-def fixed_terms(source: Path | DatabaseTable | None, described: Description | None) -> Description | None:
+def fixed_terms(source: Path | DatabaseTable | FileTable | None, described: Description | None) -> Description | None:
     """The description that names the budget of this data set: its own, or one in the folder of its file."""
     if described is not None and described.promise is not None:
         return described
-    if not isinstance(source, Path) or not source.exists():
+    file = source.path if isinstance(source, FileTable) else source
+    if not isinstance(file, Path) or not file.exists():
         return None
-    folders = {source.parent, source.resolve().parent} if source.is_symlink() else {source.parent}
+    folders = {file.parent, file.resolve().parent} if file.is_symlink() else {file.parent}
     for path in sorted(found for folder in folders for found in folder.iterdir() if is_description(found)):
         beside = load(path)
-        file = beside.source
-        if beside.promise is not None and isinstance(file, Path) and file.exists() and file.samefile(source):
+        if beside.promise is not None and _same_rows(beside.source, source):
             return beside
     return None
+
+
+def _same_rows(one: Path | DatabaseTable | FileTable, other: Path | DatabaseTable | FileTable | None) -> bool:
+    """Are both the same file, or the same table in a file?"""
+    if isinstance(one, FileTable) and isinstance(other, FileTable):
+        return one.same(other)
+    return isinstance(one, Path) and isinstance(other, Path) and one.exists() and one.samefile(other)
 
 
 def is_description(path: Path) -> bool:
@@ -78,7 +86,7 @@ def check_terms(fixed: Description, table: Table, promise: Kept | None, ledger: 
         )
 
 
-def check_undescribed(source: Path | DatabaseTable | None) -> None:
+def check_undescribed(source: Path | DatabaseTable | FileTable | None) -> None:
     """Refuse a file whose budget is named by a description beside it."""
     if (fixed := fixed_terms(source, None)) is not None:
         raise DescriptionError(
@@ -104,7 +112,7 @@ def check_public(fixed: Description, public: Mapping[str, Source]) -> None:
     """Refuse public tables that the description does not declare: comparisons with them would be free and exact."""
     declared = {name: _resolved(file) for name, file in fixed.public.items()}
     for name, source in public.items():
-        if not isinstance(source, Path | DatabaseTable) or _resolved(source) != declared.get(name):
+        if not isinstance(source, Path | DatabaseTable | FileTable) or _resolved(source) != declared.get(name):
             raise DescriptionError(
                 wanted=f"only the public tables that {fixed.path} declares ({', '.join(declared) or 'none'})",
                 given=f"another one as {name!r}",
@@ -115,7 +123,7 @@ def check_public(fixed: Description, public: Mapping[str, Source]) -> None:
 def check_unprotected(public: Mapping[str, Source]) -> None:
     """Refuse a public table whose file has a budget of its own, which a description beside it names."""
     for name, source in public.items():
-        if isinstance(source, Path) and (fixed := fixed_terms(source, None)) is not None:
+        if isinstance(source, Path | FileTable) and (fixed := fixed_terms(source, None)) is not None:
             raise DescriptionError(
                 given=f"The public table {name} is {source}, a protected file: {fixed.path} names its budget.",
                 do="Declare a table that is public, or join the protected table: budget.beside(…), or --with.",
@@ -154,7 +162,9 @@ def check_overwrite(path: Path, new: Description) -> None:
         )
 
 
-def _resolved(source: Path | DatabaseTable) -> Path | DatabaseTable:
+def _resolved(source: Path | DatabaseTable | FileTable) -> Path | DatabaseTable | FileTable:
+    if isinstance(source, FileTable):
+        return source.resolved()
     return source.resolve() if isinstance(source, Path) else source
 
 

@@ -165,7 +165,7 @@ def _sections(paper: Paper, query: Protects, receipt: Receipt) -> Iterator[Secti
     yield Section(
         "How the rows were read",
         items=handling,
-        notes=(words.certificate.side_channels(),),
+        notes=(words.certificate.side_channels(receipt.departures),),
         level=Level.DATA,
     )
     yield from _budget(paper, query, receipt)

@@ -12,6 +12,7 @@ from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.ledger.departure import Departure
 from sitr.ledger.receipt import Receipt
 from sitr.noise.coins import Provenance
 from sitr.report.figures import about, at_most, number
@@ -212,11 +213,20 @@ class CertificateWords:
             return "جهاز عشوائي حقًا بحسب مشغله."
         return f"مولد ذو مفتاح ({ltr('AES-256')}): يصح الوعد أمام القدرة الحاسوبية المحدودة ({ltr('IND-CDP')})."
 
-    def side_channels(self) -> str:
-        """What remains outside of the promise."""
+    def side_channels(self, departures: tuple[Departure, ...], /) -> str:
+        """What remains outside of the promise, and what is promised about time."""
+        others = "ومن يستطيعون قراءة الصفوف نفسها، وما يُنشر من البيانات نفسها ولم يُقيد في هذا السجل."
+        whole = ltr(about(sum(each.seconds for each in departures)))
+        if not departures:
+            return f"لا يشمل الوعد: الوقت الذي استغرقته الإجابة، {others}"
+        if any(each.late for each in departures):
+            return (
+                f"تجاوزت الإجابة موعدها، وهو {whole} ثانية بعد قيد الثمن، ومقدار تأخرها يتوقف على الصفوف. "
+                f"لا يشمل الوعد: الوقت الذي استغرقته الإجابة، {others}"
+            )
         return (
-            "لا يشمل الوعد: الوقت الذي استغرقته الإجابة، ومن يستطيعون قراءة الصفوف نفسها، وما يُنشر من البيانات نفسها "
-            "ولم يُقيد في هذا السجل."
+            f"صدرت الإجابة بعد {whole} ثانية من قيد الثمن، وقد حُسب هذا الوقت من أعداد معلنة قبل قراءة أي صف. "
+            f"لا يشمل الوعد: مدى انشغال الجهاز في أثناء ذلك، {others}"
         )
 
     def checked(self) -> str:

@@ -12,6 +12,7 @@ from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.ledger.departure import Departure
 from sitr.ledger.receipt import Receipt
 from sitr.noise.coins import Provenance
 from sitr.report.figures import about, at_most, counted, number
@@ -221,11 +222,20 @@ class CertificateWords:
             return "A hardware device, truly random according to its operator."
         return "A keyed generator (AES-256): the promise holds against limited computing power (IND-CDP)."
 
-    def side_channels(self) -> str:
-        """What remains outside of the promise."""
+    def side_channels(self, departures: tuple[Departure, ...], /) -> str:
+        """What remains outside of the promise, and what is promised about time."""
+        others = "people who can read the rows themselves, and releases from the same data that are not in this ledger."
+        whole = about(sum(each.seconds for each in departures))
+        if not departures:
+            return f"Not covered by the promise: the time that the answer took, {others}"
+        if any(each.late for each in departures):
+            return (
+                f"The answer missed its deadline of {whole} seconds after the charge. How late it was depends on the "
+                f"rows. Not covered by the promise: the time that the answer took, {others}"
+            )
         return (
-            "Not covered by the promise: the time that the answer took, people who can read the rows themselves, and "
-            "releases from the same data that are not in this ledger."
+            f"The answer left {whole} seconds after the charge. This time was computed from public numbers before any "
+            f"row was read. Not covered by the promise: how busy the machine was meanwhile, {others}"
         )
 
     def checked(self) -> str:

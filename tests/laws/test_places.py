@@ -1,0 +1,171 @@
+"""Every kind of question at every place where rows can live: with the same test coins, the answers are the same.
+
+Nobody in these rows is over the caps, so that the exact numbers do not depend on the salt or on the order of an engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import sitr
+from sitr.flavors.arrows import Kept
+from sitr.noise.coins import TestCoins
+from sitr.questions.aggregate.question import AggregateQuestion
+from sitr.questions.synthetic.question import SyntheticQuestion
+from sitr.session.answer import Answer
+from sitr.session.plain import plain
+from sitr.session.synthetic import Synthetic
+from tests import postgres, spark
+from tests.laws.test_questions import KINDS, WARDS, Kind
+
+ROWS = 400
+
+pytestmark = pytest.mark.filterwarnings("ignore::sitr.errors.NotPrivate")
+
+
+def rows() -> pa.Table:
+    numbers = np.arange(ROWS)
+    return pa.table(
+        {
+            "patient": numbers % 200,
+            "ward": [WARDS[row % 3] for row in numbers],
+            "cost": (numbers % 100).astype(np.float64),
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Place:
+    """How rows get to a place: the source for `protect`, and what has to be said beside it."""
+
+    put: Callable[[pa.Table, Path], Any]
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+def in_file(table: pa.Table, folder: Path) -> Path:
+    pq.write_table(table, folder / "visits.parquet")
+    return folder / "visits.parquet"
+
+
+def in_store(table: pa.Table, folder: Path) -> Path:
+    """As Spark and object stores write it: many files, a marker, unfinished work and folders without meaning."""
+    root = folder / "bucket" / "visits"
+    for part in range(7):
+        own = root / f"day{part % 2}" / f"part-{part:05}-c000.snappy.parquet"
+        own.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(table.slice(part * 60, 60), own, compression="snappy")
+    (root / "_SUCCESS").write_text("")
+    (root / "_temporary").mkdir()
+    pq.write_table(table, root / "_temporary" / "attempt.parquet")
+    return root
+
+
+def in_partitions(table: pa.Table, folder: Path) -> Path:
+    pq.write_to_dataset(table, folder / "visits", partition_cols=["ward"])
+    return folder / "visits"
+
+
+def in_database(table: pa.Table, folder: Path) -> Path:
+    with duckdb.connect(folder / "hospital.duckdb") as engine:
+        engine.register("given", table)
+        engine.execute("CREATE SCHEMA clinic; CREATE TABLE clinic.visits AS FROM given")
+        engine.execute("CREATE INDEX quick ON clinic.visits (patient)")
+    return folder / "hospital.duckdb"
+
+
+def in_csv(table: pa.Table, folder: Path) -> Path:
+    pl.DataFrame(table).write_csv(folder / "visits.csv")  # type: ignore[arg-type]
+    return folder / "visits.csv"
+
+
+def on_server(table: pa.Table, _: Path) -> str:
+    postgres.load(table, "places")
+    return postgres.server().url()
+
+
+def on_cluster(table: pa.Table, _: Path) -> Any:
+    from sitr.backends.spark import sent
+
+    return sent(spark.session(), table)
+
+
+CSV_TYPES = {"patient": "integer", "ward": "text", "cost": "real"}
+PLACES = {
+    "a pandas frame": Place(lambda table, _: table.to_pandas()),
+    "a polars frame": Place(lambda table, _: pl.DataFrame(table)),
+    "a lazy frame": Place(lambda table, _: pl.DataFrame(table).lazy()),
+    "a DuckDB relation": Place(lambda table, _: duckdb.from_arrow(table)),
+    "a Parquet file": Place(in_file),
+    "a CSV file": Place(in_csv, {"types": CSV_TYPES}),
+    "a folder of an object store": Place(in_store),
+    "folders with partitions": Place(in_partitions, {"types": {"ward": "text"}}),
+    "a table in DuckDB": Place(in_database, {"table": "clinic.visits"}),
+    "PostgreSQL": Place(on_server, {"table": "places"}),
+    "Spark": Place(on_cluster),
+}
+
+
+def answered(source: Any, kind: Kind, price: Kept, ledger: Path, **more: Any) -> Answer:
+    unit: dict[str, Any] = {"unit": sitr.Row()}
+    if kind.person:
+        unit = {"unit": "patient", "max_groups": 2, "max_rows_per_group": 2}
+    data = sitr.protect(
+        source,
+        **unit,
+        relation=sitr.Relation.REPLACE_ONE,
+        name="visits",
+        bounds={"cost": (0, 100)},
+        granularity={"cost": 0.5},
+        keys={"ward": WARDS},
+        **more,
+    )
+    budget = data.budget(price, ledger=ledger)
+    return kind.request(budget).release(price, coins=TestCoins(7))
+
+
+ENGINES = ("a table in DuckDB", "PostgreSQL", "Spark")
+"""Places with a statement or a file of their own: every kind of question is asked there, elsewhere two."""
+
+
+def cases() -> list[Any]:
+    found = []
+    for name in PLACES:
+        for kind in KINDS if name in ENGINES else (AggregateQuestion, SyntheticQuestion):
+            marks = [pytest.mark.slow] if name == "Spark" and kind is not AggregateQuestion else []
+            found.append(pytest.param(name, kind, marks=marks, id=f"{name}-{kind.__name__}"))
+    return found
+
+
+@pytest.mark.parametrize(("name", "asked"), cases())
+def test_every_kind_of_question_has_the_same_answer_everywhere(
+    name: str, asked: type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SITR_STATE", str(tmp_path / "state"))
+    place, kind = PLACES[name], KINDS[asked]
+    price = kind.prices[0]
+    source = place.put(rows(), tmp_path)
+    found = answered(source, kind, price, tmp_path / "there.db", **place.more)
+    here = answered(rows(), kind, price, tmp_path / "here.db")
+    assert found.to_dict()["kind"] == here.to_dict()["kind"]
+    assert shown(found) == shown(here)
+
+
+def shown(answer: Answer) -> Any:
+    """What an answer releases: its table or tables; of synthetic rows, what was measured for them.
+
+    The rows themselves are drawn with coins that nobody pays for, other ones each time.
+    """
+    if isinstance(answer, Synthetic):
+        return plain(answer.released, without="plan")
+    tables = answer.table if isinstance(answer.table, dict) else {"": answer.table}
+    return {name: sorted(map(repr, table.to_pylist())) for name, table in tables.items()}
