@@ -15,6 +15,7 @@ from sitr.cli.options import Json
 from sitr.cli.papers import Plot, check_plot, draw
 from sitr.cli.progress import advancing
 from sitr.cli.terminal import console, say_json
+from sitr.cli.timing import check_alone, time_of
 from sitr.errors import BadUsage
 from sitr.neighbors.relation import Relation
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 BROKEN = 3
 """The exit code for a claim that is refuted."""
+
+DRAWS = 200_000
+"""Draws on both inputs together, unless the user says otherwise."""
 
 
 def audit(
@@ -46,7 +50,10 @@ def audit(
     ] = None,
     url: Annotated[str | None, typer.Option(help="An address on this machine that answers to posted JSON.")] = None,
     scores: Annotated[Path | None, typer.Option(help="A CSV file of canaries: score, and included (1 or 0).")] = None,
-    draws: Annotated[int, typer.Option(min=400, help="Draws on both inputs together.")] = 200_000,
+    draws: Annotated[
+        int | None,
+        typer.Option(min=400, help="Draws on both inputs together; default: 200,000, or 4,000 with --timing."),
+    ] = None,
     confidence: Annotated[float, typer.Option(help="The confidence of all bounds together.")] = 0.99,
     delta: Annotated[
         float | None, typer.Option(help="The δ of the bound on ε, for canaries; default: the claim's.")
@@ -56,6 +63,9 @@ def audit(
     ] = None,
     sequential: Annotated[
         bool, typer.Option("--sequential", help="Stop as soon as the claim is refuted; the bounds allow for it.")
+    ] = False,
+    timing: Annotated[
+        bool, typer.Option("--timing", help="Test whether the time of an answer tells the inputs apart; no claim.")
     ] = False,
     seed: Annotated[
         int | None, typer.Option(help="Coins from a seed, for functions that take coins, to repeat an audit.")
@@ -69,8 +79,28 @@ def audit(
     the --scores of canaries. "Broken" comes with an event that proves it at the stated confidence. "Consistent" is no
     proof. Exit codes: 0 consistent, 3 broken.
 
+    With --timing, the time of an answer is tested instead: a statistical test on this machine, whose noise hides small
+    differences. A promise says nothing about time. Exit codes: 0 no difference found, 3 the time tells.
+
     Example: sitr audit noise:count --claim 'pure(1)' --inputs '[10, 11]'
     """
+    if timing:
+        check_alone(
+            claim=claim,
+            scores=scores,
+            search=search,
+            delta=delta is not None,
+            interval=interval,
+            sequential=sequential,
+            plot=plot,
+        )
+        time_of(
+            _box(subject, command, url, seed=seed),
+            _pairs(_needed(inputs), search=False, relation=relation)[0],
+            draws=draws,
+            confidence=confidence,
+            as_json=as_json,
+        )
     check_plot(plot)
     if scores is not None:
         _canaries(scores, claim, delta=delta, confidence=confidence, interval=interval, plot=plot, as_json=as_json)
@@ -92,7 +122,7 @@ def audit(
             box,
             claim=promise,
             pairs=pairs,
-            draws=draws,
+            draws=DRAWS if draws is None else draws,
             confidence=confidence,
             sequential=sequential,
             progress=told,
@@ -246,6 +276,12 @@ def _function(name: str) -> Callable[..., Any]:
         raise BadUsage(given=f"The module {module} has no function {function}.", do="Check its name.")
     checked: Callable[..., Any] = found
     return checked
+
+
+def _needed(inputs: str | None) -> str:
+    if inputs is None:
+        raise BadUsage(wanted="--inputs with --timing", given="none", do="Write for example --inputs '[10, 11]'.")
+    return inputs
 
 
 def _pairs(text: str, *, search: bool, relation: Relation) -> list[tuple[Any, Any]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sitr.audit.empirical.boxes import Command, Endpoint, Function, box_of
+from sitr.audit.empirical.boxes import Command, Endpoint, Failed, Function, box_of
 from sitr.errors import InvalidParameter, InvalidUse, SourceError
 from sitr.noise import TestCoins
 
@@ -46,11 +46,12 @@ def test_an_error_is_an_answer() -> None:
     assert sample.labels.tolist() == ["Failed(kind='ZeroDivisionError')"] * 2
 
 
-def test_times_are_measured_on_request() -> None:
-    assert Function(lambda data: data).draw(0, 3).seconds is None
-    timed = Function(lambda data: data, timed=True).draw(0, 3).seconds
-    assert timed is not None
-    assert all(each >= 0 for each in timed)
+def test_one_answer_is_made_without_a_sample() -> None:
+    """With one of many answers, with coins, and with an error, which is an answer too."""
+    coins = TestCoins(1)
+    assert Function(lambda data, size: [data] * size).answering()(3) == [3]
+    assert Function(lambda data, coins: (data, coins), coins=coins).answering()(3) == (3, coins)
+    assert Function(lambda data: 1 / data).answering()(0) == Failed("ZeroDivisionError")
 
 
 def test_a_function_without_a_signature_is_called_with_its_input() -> None:

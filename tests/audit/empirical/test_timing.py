@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
+from sitr.audit.empirical.boxes import Command
 from sitr.audit.empirical.timing import timing
+from sitr.errors import InvalidParameter, InvalidUse
 from sitr.noise import TestCoins
 
 
@@ -31,13 +34,65 @@ def p_value(seed: int, extra: float) -> Any:
 
 
 def test_a_drifting_clock_alone_raises_no_more_alarms_than_allowed() -> None:
-    assert sum(p_value(seed, 0.0).tells(confidence=0.9) for seed in range(100)) <= 10
+    assert sum(p_value(seed, 0.0).tells(confidence=0.9) for seed in range(400)) <= 40
 
 
 def test_an_input_that_takes_longer_is_found() -> None:
     found = p_value(1, 2_000.0)
     assert found.tells()
     assert found.second > found.first
+
+
+def test_both_inputs_are_tested_equally_often_and_chance_is_never_zero() -> None:
+    found = p_value(1, 20_000.0)
+    assert (found.first, found.second, found.draws) == (0, 100, 100)
+    assert 0.0 < found.p_value < 1e-50
+    assert found.to_dict() == {
+        "seconds": found.seconds,
+        "first": 0,
+        "second": 100,
+        "draws": 100,
+        "p_value": found.p_value,
+    }
+
+
+def test_progress_is_reported() -> None:
+    machine, told = Machine(1, extra=0.0), []
+    timing(machine.answer, inputs=(0, 1), draws=400, coins=TestCoins(1), clock=machine.clock, progress=told.append)
+    assert told == [0.0, 0.25, 0.5, 0.75]
+
+
+def test_a_mechanism_that_only_fails_is_refused_before_it_is_timed() -> None:
+    calls = []
+
+    def failing(data: int) -> None:
+        calls.append(data)
+        raise TypeError
+
+    with pytest.raises(InvalidUse, match=r"failed on every draw: TypeError\."):
+        timing(failing, inputs=(0, 1))
+    assert calls == [0, 1]
+
+
+def test_failing_on_one_input_only_is_an_answer_with_a_time() -> None:
+    machine = Machine(1, extra=5_000.0)
+
+    def sometimes(data: int) -> None:
+        machine.answer(data)
+        if data:
+            raise ValueError
+
+    found = timing(sometimes, inputs=(0, 1), draws=400, coins=TestCoins(1), clock=machine.clock)
+    assert found.tells()
+
+
+def test_a_command_is_timed_as_it_is() -> None:
+    assert timing(Command(["echo", "{input}"]), inputs=(0, 1), draws=40, coins=TestCoins(1)).draws == 10
+
+
+def test_a_confidence_is_a_probability() -> None:
+    with pytest.raises(InvalidParameter):
+        p_value(1, 0.0).tells(confidence=1.5)
 
 
 def test_inputs_in_a_fixed_order_would_be_told_apart_by_the_drift() -> None:

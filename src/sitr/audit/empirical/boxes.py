@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import subprocess
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
@@ -50,24 +49,28 @@ class Function:
 
     call: Callable[..., Any]
     coins: Coins = field(default_factory=system_coins)
-    timed: bool = False
-    """Whether to measure the time of each answer; only for functions without `size`."""
 
     def draw(self, data: Any, size: int, /) -> Sample:
         names = _parameters(self.call)
+        if "size" in names:
+            return self._together(data, size, {"coins": self.coins} if "coins" in names else {})
+        answer = self.answering()
+        return Sample.of([answer(data) for _ in range(size)])
+
+    def answering(self) -> Callable[[Any], object]:
+        """A function that makes one answer and does nothing else, so that only the mechanism is timed."""
+        names, call = _parameters(self.call), self.call
         more: dict[str, Any] = {"coins": self.coins} if "coins" in names else {}
         if "size" in names:
-            return self._together(data, size, more)
-        found, spent = [], []
-        for _ in range(size):
-            start = time.perf_counter_ns()
+            more["size"] = 1
+
+        def answer(data: Any) -> object:
             try:
-                answer = self.call(data, **more)
+                return call(data, **more)
             except Exception as error:  # noqa: BLE001 - what a mechanism does on one input only tells the inputs apart
-                answer = Failed(type(error).__name__)
-            spent.append((time.perf_counter_ns() - start) * 1e-9)
-            found.append(answer)
-        return Sample.of(found, seconds=spent if self.timed else None)
+                return Failed(type(error).__name__)
+
+        return answer
 
     def _together(self, data: Any, size: int, more: dict[str, Any]) -> Sample:
         """All answers of one call."""

@@ -30,19 +30,16 @@ class Sample:
     """One row for each answer, NaN where it has no number; a missing number at the end of a shorter answer, too."""
     labels: NDArray[np.object_] | None = None
     """Each answer as text, where its numbers do not say everything."""
-    seconds: NDArray[np.float64] | None = None
-    """How long each answer took, if that was measured."""
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def __getitem__(self, part: slice) -> Sample:
         labels = None if self.labels is None else self.labels[part]
-        seconds = None if self.seconds is None else self.seconds[part]
-        return Sample(self.numbers[part], labels, seconds)
+        return Sample(self.numbers[part], labels)
 
     @classmethod
-    def of(cls, answers: Any, *, seconds: Sequence[float] | None = None) -> Sample:
+    def of(cls, answers: Any) -> Sample:
         """The answers of an array, or of any sequence of numbers, texts, tuples, None, …
 
         The numbers and the label of an answer depend on this answer alone: what is drawn beside it must not decide how
@@ -53,31 +50,30 @@ class Sample:
         >>> Sample.of(["a", None, 1]).labels.tolist(), Sample.of([1]).with_labels().labels.tolist()
         (["'a'", 'None', '1.0'], ['1.0'])
         """
-        taken = None if seconds is None else np.asarray(seconds, dtype=np.float64)
         objects = None if isinstance(answers, np.ndarray) else list(answers)
         array = answers if objects is None else _array(objects)
         if array is not None and array.dtype.kind in "fiub":
             numbers = array.reshape(len(array), -1).astype(np.float64)
             lossless = (array.dtype.kind == "f" and array.dtype.itemsize <= 8) or bool(np.all(np.abs(numbers) < _WHOLE))
             if lossless:
-                return cls(numbers if numbers.shape[1] <= LONGEST else _cut(numbers), None, taken)
+                return cls(numbers if numbers.shape[1] <= LONGEST else _cut(numbers))
             objects = [row if isinstance(row, int) else tuple(row) for row in array.tolist()]
         elif objects is None:
             objects = answers.tolist()
         assert objects is not None
-        return cls(_numbers(objects), _labels(objects), taken)
+        return cls(_numbers(objects), _labels(objects))
 
     def with_labels(self) -> Sample:
         """The same answers, each also as text."""
         if self.labels is not None:
             return self
-        return Sample(self.numbers, _labels(map(tuple, self.numbers.tolist())), self.seconds)
+        return Sample(self.numbers, _labels(map(tuple, self.numbers.tolist())))
 
     def like(self, other: Sample) -> Sample:
         """The same answers in the form of other ones: as many numbers, and with labels if those have labels."""
         found = self.with_labels() if other.labels is not None else self
         width = other.numbers.shape[1]
-        return Sample(_wide(found.numbers, width)[:, :width], found.labels, found.seconds)
+        return Sample(_wide(found.numbers, width)[:, :width], found.labels)
 
 
 def _cut(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -100,9 +96,7 @@ def joined(samples: Sequence[Sample]) -> Sample:
     width = max(each.numbers.shape[1] for each in samples)
     numbers = np.concatenate([_wide(each.numbers, width) for each in samples])
     labels = [each.labels for each in samples if each.labels is not None]
-    times = [each.seconds for each in samples if each.seconds is not None]
-    timed = len(times) == len(samples)
-    return Sample(numbers, np.concatenate(labels) if labels else None, np.concatenate(times) if timed else None)
+    return Sample(numbers, np.concatenate(labels) if labels else None)
 
 
 def alike(first: Sample, second: Sample) -> tuple[Sample, Sample]:

@@ -76,6 +76,31 @@ class AuditWords:
         """How many guesses about canaries were correct."""
         return f"{ltr(number(correct))} صحيحة من {ltr(number(made))}، وعدد السجلات المدسوسة {ltr(number(canaries))}"
 
+    def time_tells(self, confidence: float, second: bool, /) -> str:
+        """The time depends on the input."""
+        slower = "الثاني" if second else "الأول"
+        return f"الوقت يكشف، بثقة {ltr(f'{about(100 * confidence)}%')}: تستغرق الإجابات وقتًا أطول مع المدخل {slower}."
+
+    def time_silent(self, draws: int, /) -> str:
+        """No difference in time was found."""
+        return f"لم يظهر فرق في {ltr(number(draws))} من الأوقات المختبَرة. وليس هذا برهانًا: فقد يكون هناك فرق أصغر."
+
+    def longer(self, seconds: float, /) -> str:
+        """An answer takes longer than a limit."""
+        shown = about(float(f"{seconds * 1e6:.3g}"))
+        return f"تستغرق الإجابة أكثر من {ltr(f'{shown} µs')}"
+
+    def chance(self, probability: float, /) -> str:
+        """How probable such a difference is if the time does not depend on the input."""
+        return f"احتمال فرق كهذا أو أكبر لا يزيد على {ltr(at_most(probability))} إذا لم يكن الوقت متوقفًا على المدخل"
+
+    def time_limits(self) -> str:
+        """What a test of times can show."""
+        return (
+            "هذا اختبار إحصائي على هذا الجهاز: تضيف البرامج الأخرى والذواكر المخبئية والساعات ضوضاء تخفي الفروق "
+            "الصغيرة. والوعد يتعلق بالإجابات ولا يقول شيئًا عن وقتها."
+        )
+
     def trade_off(self) -> tuple[str, str, str]:
         """The title, the horizontal and the vertical axis of the picture."""
         return "المفاضلة المدّعاة والمدقَّقة", "الإيجابيات الكاذبة لاختبار بين المدخلين", "الإيجابيات الصحيحة"

@@ -136,6 +136,8 @@ LABELS: Mapping[str, str] = {
     "event": "الحدث",
     "happened": "كم مرة وقع",
     "probability": "احتماله",
+    "by chance": "بالمصادفة",
+    "limits": "حدود الاختبار",
     "audited": "المدقَّق",
     "guesses": "التخمينات",
     "inputs": "المدخلان",

@@ -78,6 +78,42 @@ class AuditWords:
         """How many guesses about canaries were correct."""
         return f"{number(correct)} of {number(made)} correct, for {number(canaries)} canaries"
 
+    def time_tells(self, confidence: float, second: bool, /) -> str:
+        """The time depends on the input.
+
+        >>> AuditWords().time_tells(0.99, True)
+        'The time tells, with 99% confidence: answers take longer on the second input.'
+        """
+        slower = "second" if second else "first"
+        return f"The time tells, with {about(100 * confidence)}% confidence: answers take longer on the {slower} input."
+
+    def time_silent(self, draws: int, /) -> str:
+        """No difference in time was found."""
+        return f"No difference found in {number(draws)} tested times. That is no proof: a smaller one may be there."
+
+    def longer(self, seconds: float, /) -> str:
+        """An answer takes longer than a limit."""
+        shown = about(float(f"{seconds * 1e6:.3g}"))
+        return f"an answer takes longer than {shown} µs"
+
+    def chance(self, probability: float, /) -> str:
+        """How probable such a difference is if the time does not depend on the input.
+
+        >>> AuditWords().chance(0.0301)
+        'such a difference or a larger one has a probability of at most 0.0302 if the time does not depend on the input'
+        """
+        return (
+            f"such a difference or a larger one has a probability of at most {at_most(probability)} if the time does "
+            "not depend on the input"
+        )
+
+    def time_limits(self) -> str:
+        """What a test of times can show."""
+        return (
+            "This is a statistical test on this machine: other programs, caches and clocks add noise, which hides "
+            "small differences. A promise is about answers and says nothing about their time."
+        )
+
     def trade_off(self) -> tuple[str, str, str]:
         """The title, the horizontal and the vertical axis of the picture."""
         return (
