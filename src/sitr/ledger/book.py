@@ -18,6 +18,7 @@ from sitr.errors import LedgerError
 from sitr.ledger import chain, registry
 from sitr.ledger.key import Key, installation_key, new_name
 from sitr.ledger.migrate import as_made
+from sitr.ledger.spent import Spent
 from sitr.ledger.sqlite import SqliteFile
 from sitr.ledger.state import alone
 from sitr.ledger.witness import (
@@ -51,13 +52,16 @@ class Page:
         """Insert a row of named values and its record; returns the number of the row."""
         return insert(self.connection, table, row, self.key)
 
-    def act(self, kind: str, body: Mapping[str, object], *, dataset: str | None = None) -> int:
-        """Record something that was done to the ledger itself."""
-        return self.insert("acts", act_row(kind, body, dataset=dataset))
+    def act(
+        self, kind: str, body: Mapping[str, object], *, dataset: str | None = None, about: int | None = None
+    ) -> int:
+        """Record something that was done to the ledger itself, or to an earlier act."""
+        return self.insert("acts", act_row(kind, body, dataset=dataset) | {"about": about})
 
-    def check_account(self, dataset: str) -> None:
-        """Refuse an account whose terms or sum are not what the witness remembers."""
-        check_account(self.connection, follow(self.connection, self.head, name=self.name), dataset, name=self.name)
+    def check_account(self, dataset: str) -> Spent:
+        """What is known of an account; an error if its terms or sum are not what the witness remembers."""
+        now = follow(self.connection, self.head, name=self.name)
+        return check_account(self.connection, now, dataset, name=self.name)
 
 
 @contextmanager
@@ -79,6 +83,17 @@ def _written(file: SqliteFile) -> Iterator[Page]:
         yield page
         head = follow(connection, head, name=name)
     remembered.advance(head, key)
+
+
+def now(file: SqliteFile) -> Head:
+    """The head of a ledger, to look at. What this installation has not witnessed yet is checked."""
+    with file.transaction(write=False) as connection:
+        ledger, first = ledger_id(connection), chain.record(connection, 1)
+    if ledger is None or first is None:
+        raise altered(str(file.path), "the beginning of its chain is missing")
+    head = witnesses(installation_key()).read(ledger)  # first: a ledger may be ahead of it, and not behind
+    with file.transaction(write=False) as connection:
+        return follow(connection, head or Head(ledger, 1, first.hash), name=str(file.path))
 
 
 def begin(connection: sqlite3.Connection, key: Key) -> Head:
