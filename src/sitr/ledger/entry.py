@@ -71,7 +71,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class Warrant:
     """On which sub-budget a charge is made, and by whose leave."""
 
     share: str = ""
@@ -80,6 +80,10 @@ class Order:
     """The number of the approved request; 0 if there is none."""
     key: str = ""
     """The user's key for this charge, by which it can be repeated without paying twice; empty if there is none."""
+
+
+DIRECT = Warrant()
+"""A charge to the budget itself, without anybody's leave."""
 
 
 class Sealed(Enum):

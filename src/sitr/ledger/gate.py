@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from sitr.flavors.arrows import Kept
-from sitr.ledger.entry import Order
+from sitr.ledger.entry import Warrant
 from sitr.ledger.spent import Spent
 
 if TYPE_CHECKING:
@@ -24,17 +24,17 @@ class Charge:
     question: str
     plan: str
     description: str
-    order: Order
+    warrant: Warrant
 
 
 def check(page: Page, spent: Spent, charge: Charge) -> None:
     """Refuse a charge that is not allowed. `spent` is what is known of its account."""
-    order, rules = charge.order, spent.rules
+    warrant, rules = charge.warrant, spent.rules
     rules.check_price(charge.price)
     if rules.questions:
         rules.check_rate(_earlier(page, charge.dataset, rules.questions), datetime.now(UTC))
-    if spent.shares or order.share:
-        spent.tree(charge.dataset).charge(order.share, charge.price)
+    if spent.shares or warrant.share:
+        spent.tree(charge.dataset).charge(warrant.share, charge.price)
 
 
 def _earlier(page: Page, dataset: str, back: int) -> datetime | None:
@@ -44,6 +44,6 @@ def _earlier(page: Page, dataset: str, back: int) -> datetime | None:
     return None if row is None else datetime.fromisoformat(row["at"])
 
 
-def columns(order: Order) -> dict[str, object]:
-    """What an entry holds of an order."""
-    return {"share": order.share or None}
+def columns(warrant: Warrant) -> dict[str, object]:
+    """What an entry holds of an warrant."""
+    return {"share": warrant.share or None}

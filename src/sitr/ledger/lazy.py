@@ -10,7 +10,7 @@ from sitr.errors import LedgerError
 from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
 from sitr.ledger import registry
-from sitr.ledger.entry import Account, Entry, Order, Seal, Sealed
+from sitr.ledger.entry import DIRECT, Account, Entry, Seal, Sealed, Warrant
 from sitr.ledger.sql import SqlLedger, check_terms
 
 
@@ -73,11 +73,11 @@ class LazyLedger:
         question: str,
         plan: str = "",
         description: str = "",
-        order: Order = Order(),
+        warrant: Warrant = DIRECT,
     ) -> tuple[Entry, Filter]:
         """Charge the price. The ledger is created only if the budget can pay it."""
         made = self.made(price)
-        return made.charge(dataset, price=price, question=question, plan=plan, description=description, order=order)
+        return made.charge(dataset, price=price, question=question, plan=plan, description=description, warrant=warrant)
 
     def made(self, price: Promise) -> SqlLedger:
         """The ledger in the file, created now if the budget can pay this price."""

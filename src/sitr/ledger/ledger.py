@@ -7,7 +7,7 @@ from typing import Protocol
 from sitr.accounting.filter import Filter
 from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
-from sitr.ledger.entry import Account, Entry, Order, Seal, Sealed
+from sitr.ledger.entry import DIRECT, Account, Entry, Seal, Sealed, Warrant
 
 
 class Ledger(Protocol):
@@ -42,11 +42,11 @@ class Ledger(Protocol):
         question: str,
         plan: str = "",
         description: str = "",
-        order: Order = Order(),
+        warrant: Warrant = DIRECT,
     ) -> tuple[Entry, Filter]:
         """Check the price and record it durably, as one step; returns the entry and the budget after it.
 
-        `plan` and `description` are hashes of what is asked and of what it is asked about. The `order` names the
+        `plan` and `description` are hashes of what is asked and of what it is asked about. The `warrant` names the
         sub-budget, if there is one: it and all accounts above it consent, or nothing is charged.
 
         No other charge can come between the check and the record. Raises `BudgetExceeded` or `LedgerBusy`, with nothing

@@ -22,9 +22,9 @@ class Rules:
     least: str = ""
     """The least price, in the flavor of the budget: no coordinate of a price may be below its coordinate here."""
     questions: int = 0
-    """At most so many charges …"""
+    """The most charges within `seconds`; 0 if there is no limit."""
     seconds: int = 0
-    """… within so many seconds."""
+    """The period of the rate."""
     approval: str = ""
     """Prices above this one, at any coordinate, need an approved request."""
 
@@ -54,6 +54,10 @@ class Rules:
             return False
         limit = parse(self.approval).coordinates()
         return any(paid > most for paid, most in zip(price.coordinates(), limit, strict=True))
+
+
+FREE = Rules()
+"""No rules."""
 
 
 def check_rate_of(questions: object, seconds: object) -> None:

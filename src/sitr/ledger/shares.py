@@ -1,8 +1,8 @@
 """Sub-budgets: how much of a data set's budget an analyst, a project or a period may use.
 
 Accounts form a tree. The promise of the data set is its root; below it are shares, named like `clinic/ana` or
-`clinic/team/ana`. Each has a cap, and may have a reserve: an amount that its siblings cannot use. A charge to an account
-counts in it and in all accounts above it, and is accepted by all of them or by none.
+`clinic/team/ana`. Each has a cap, and may have a reserve: an amount that its siblings cannot use. A charge to an
+account counts in it and in all accounts above it, and is accepted by all of them or by none.
 
 Write p for what is paid, and
 
@@ -62,12 +62,12 @@ class Share:
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Share:
         """From JSON."""
-        amounts = (tuple(map(Fraction, plain[name].split(" "))) for name in ("cap", "reserve", "paid"))
-        return cls(*amounts, plain["charges"])
+        cap, reserve, paid = (tuple(map(Fraction, plain[name].split(" "))) for name in ("cap", "reserve", "paid"))
+        return cls(cap, reserve, paid, plain["charges"])
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class Accounts:
     """The budget of a data set and its shares. Shares are named by their paths from the root, such as `team/ana`."""
 
     dataset: str
@@ -80,7 +80,7 @@ class Tree:
         return f"{self.dataset}/{path}" if path else self.dataset
 
     def share(self, path: str) -> Share:
-        """A share by its path; the root as a share of everything if the path is empty; `LedgerError` if it is missing."""
+        """A share by its path, or `LedgerError`; with an empty path, the root as a share of everything."""
         if not path:
             whole = self.promise.coordinates()
             return Share(whole, tuple(Fraction(0) for _ in whole), self.paid)
@@ -110,7 +110,7 @@ class Tree:
         total = tuple(Fraction(0) for _ in self.paid)
         for child in self.children(path):
             if child != without:
-                total = tuple(map(sum, zip(total, self.needed(child), strict=True)))
+                total = added(total, self.needed(child))
         return total
 
     def lefts(self, path: str) -> Iterator[tuple[str, Amount]]:
@@ -118,7 +118,7 @@ class Tree:
         hanging, below = self._needs(path), ""
         for account in line(path):
             if below:
-                hanging = tuple(map(sum, zip(hanging, self._needs(account, without=below), strict=True)))
+                hanging = added(hanging, self._needs(account, without=below))
             share, below = self.share(account), account
             yield (
                 account,
@@ -130,8 +130,8 @@ class Tree:
         least = tuple(map(min, zip(*(amount for _, amount in self.lefts(path)), strict=True)))
         return cast("Kept", at_most(least, like=self.promise))
 
-    def charge(self, path: str, price: Promise) -> Tree:
-        """The tree after a charge; `BudgetExceeded` says which account refused. The price has the budget's flavor."""
+    def charge(self, path: str, price: Promise) -> Accounts:
+        """The accounts after a charge in the budget's flavor; `BudgetExceeded` says which account refused."""
         cost = price.coordinates()
         for account, left in self.lefts(path):
             if any(value > most for value, most in zip(cost, left, strict=True)):
@@ -146,12 +146,11 @@ class Tree:
         for account in line(path):
             if account:
                 share = shares[account]
-                paid = tuple(map(sum, zip(share.paid, cost, strict=True)))
-                shares[account] = replace(share, paid=paid, charges=share.charges + 1)
-        return replace(self, paid=tuple(map(sum, zip(self.paid, cost, strict=True))), shares=shares)
+                shares[account] = replace(share, paid=added(share.paid, cost), charges=share.charges + 1)
+        return replace(self, paid=added(self.paid, cost), shares=shares)
 
-    def allot(self, path: str, cap: Promise) -> Tree:
-        """The tree with a new share, or with another cap for one."""
+    def allot(self, path: str, cap: Promise) -> Accounts:
+        """The accounts with a new share, or with another cap for one."""
         check_path(path)
         self.share(parent(path))  # which must be there
         amount = self.amount(cap)
@@ -159,13 +158,13 @@ class Tree:
         before = self.shares.get(path, Share(zeros, zeros, zeros))
         return self._with({path: replace(before, cap=amount)})
 
-    def reserve(self, path: str, amount: Promise) -> Tree:
-        """The tree with this much of everything set aside for a share, what it has spent included."""
+    def reserve(self, path: str, amount: Promise) -> Accounts:
+        """The accounts with this much of everything set aside for a share, what it has spent included."""
         check_path(path)
         return self._with({path: replace(self.share(path), reserve=self.amount(amount))})
 
-    def move(self, source: str, target: str, amount: Promise) -> Tree:
-        """The tree after a part of one share's cap was moved to another."""
+    def move(self, source: str, target: str, amount: Promise) -> Accounts:
+        """The accounts after a part of one share's cap was moved to another."""
         check_path(source)
         check_path(target)
         moved, giver, taker = self.amount(amount), self.share(source), self.share(target)
@@ -174,8 +173,7 @@ class Tree:
                 given=f"{self.name(source)} is both the source and the target.", do="Name two sub-budgets."
             )
         less = tuple(cap - part for cap, part in zip(giver.cap, moved, strict=True))
-        more = tuple(cap + part for cap, part in zip(taker.cap, moved, strict=True))
-        return self._with({source: replace(giver, cap=less), target: replace(taker, cap=more)})
+        return self._with({source: replace(giver, cap=less), target: replace(taker, cap=added(taker.cap, moved))})
 
     def amount(self, promise: Promise) -> Amount:
         """The coordinates of an amount, which must have the flavor of the budget."""
@@ -193,12 +191,13 @@ class Tree:
 
     def exceeded(self, path: str) -> bool:
         """Whether the caps right below an account add up to more than its own: then not all can be used up."""
-        caps = [self.shares[child].cap for child in self.children(path)]
-        sums = tuple(map(sum, zip(*caps, strict=True))) if caps else ()
-        return any(total > cap for total, cap in zip(sums, self.share(path).cap, strict=False))
+        total = tuple(Fraction(0) for _ in self.paid)
+        for child in self.children(path):
+            total = added(total, self.shares[child].cap)
+        return any(all_of_them > cap for all_of_them, cap in zip(total, self.share(path).cap, strict=True))
 
-    def _with(self, changed: Mapping[str, Share]) -> Tree:
-        """The tree with these shares, if (*) still holds wherever they count."""
+    def _with(self, changed: Mapping[str, Share]) -> Accounts:
+        """The accounts with these shares, if (*) still holds wherever they count."""
         made = replace(self, shares=dict(sorted({**self.shares, **changed}.items())))
         for path, share in changed.items():
             if any(reserve > cap for reserve, cap in zip(share.reserve, share.cap, strict=True)):
@@ -215,6 +214,11 @@ class Tree:
             given=f"What {self.name(path)} has spent and what is reserved in it would be more than its share.",
             do="Choose another amount; nothing was changed.",
         )
+
+
+def added(one: Amount, other: Amount) -> Amount:
+    """The sum of two amounts."""
+    return tuple(first + second for first, second in zip(one, other, strict=True))
 
 
 def line(path: str) -> Iterator[str]:

@@ -12,8 +12,8 @@ from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import parse
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
-from sitr.ledger.rules import Rules
-from sitr.ledger.shares import Share, Tree
+from sitr.ledger.rules import FREE, Rules
+from sitr.ledger.shares import Accounts, Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Spent:
     """The price of its first entry."""
     shares: Mapping[str, Share] = field(default_factory=dict)
     """Its sub-budgets by their paths."""
-    rules: Rules = Rules()
+    rules: Rules = FREE
 
     def plain(self) -> dict[str, Any]:
         """As JSON."""
@@ -54,10 +54,10 @@ class Spent:
         paid = Filter(promise).paid if not self.charges else tuple(map(Fraction, self.paid.split(" ")))
         return Filter(promise, self.charges, paid, first if isinstance(first, RandomDP) else None)
 
-    def tree(self, dataset: str) -> Tree:
+    def tree(self, dataset: str) -> Accounts:
         """The budget of the data set and its sub-budgets."""
         budget = self.filter()
-        return Tree(dataset, cast("Kept", budget.promise), budget.paid, self.shares)
+        return Accounts(dataset, cast("Kept", budget.promise), budget.paid, self.shares)
 
     def after(self, dataset: str, *, entry: int, price: str, share: str) -> Spent:
         """After one more entry; an error if the budget, or a sub-budget, does not consent."""

@@ -24,7 +24,7 @@ from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
 from sitr.ledger import acts, gate, registry
 from sitr.ledger.book import SECOND, Page, begin, ledger_id, user, writing
-from sitr.ledger.entry import Account, Entry, Link, Order, Seal, Sealed
+from sitr.ledger.entry import DIRECT, Account, Entry, Link, Seal, Sealed, Warrant
 from sitr.ledger.examine import Examined, examine
 from sitr.ledger.key import installation_key
 from sitr.ledger.migrate import HISTORY, revision, upgrade
@@ -167,12 +167,12 @@ class SqlLedger:
         question: str,
         plan: str = "",
         description: str = "",
-        order: Order = Order(),
+        warrant: Warrant = DIRECT,
     ) -> tuple[Entry, Filter]:
         """Check the price and record it durably, as one step; returns the entry and the budget after it."""
         with writing(self._file) as page:
             entry, after = self._charge(
-                page, dataset, price=price, question=question, plan=plan, description=description, order=order
+                page, dataset, price=price, question=question, plan=plan, description=description, warrant=warrant
             )
         # The charge is durable, and an answer is allowed, only here, after the commit.
         return entry, after
@@ -254,7 +254,7 @@ class SqlLedger:
         plan: str = "",
         description: str = "",
         beside: tuple[Link, ...] = (),
-        order: Order = Order(),
+        warrant: Warrant = DIRECT,
         lost: bool = False,
     ) -> tuple[Entry, Filter]:
         """Check the price and write it down; it counts when the transaction is committed.
@@ -267,13 +267,13 @@ class SqlLedger:
         budget, signed = self._filter(connection, account), _signature()
         charged = cast("Kept", budget.charge(price))
         if not lost:
-            gate.check(page, spent, gate.Charge(dataset, charged, question, plan, description, order))
+            gate.check(page, spent, gate.Charge(dataset, charged, question, plan, description, warrant))
         after = budget.consent(price)
         row = {"dataset": dataset, "price": write(charged), "question": question, **signed}
         sums = {"charges": after.charges, "paid": " ".join(map(str, after.paid))}
         links = json.dumps([astuple(link) for link in beside]) if beside else None
         rest = {"beside": links, "plan": plan or None, "description": description or None}
-        number = page.insert("entries", row | sums | rest | gate.columns(order))
+        number = page.insert("entries", row | sums | rest | gate.columns(warrant))
         stored = connection.execute(f"{_ENTRIES} WHERE number = ?", (number,)).fetchone()
         return self._to_entry(stored), after
 

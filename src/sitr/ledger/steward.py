@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from sitr.errors import LedgerError
-from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import write
 from sitr.flavors.promise import Promise
 from sitr.ledger import acts
 from sitr.ledger.book import now, writing
 from sitr.ledger.ledger import Ledger
 from sitr.ledger.rules import Rules
-from sitr.ledger.shares import Tree, check_path
+from sitr.ledger.shares import Accounts, check_path
 from sitr.ledger.spent import Spent
 from sitr.ledger.sql import SqlLedger
 
 
-def allot(ledger: Ledger, dataset: str, path: str, amount: Promise) -> Tree:
+def allot(ledger: Ledger, dataset: str, path: str, amount: Promise) -> Accounts:
     """Make a sub-budget, or change its cap. It is an allocation, not a promise: see `sitr.ledger.shares`."""
     return _act(ledger, dataset, acts.ALLOT, {"share": check_path(path), "amount": write(amount)})
 
 
-def reserve(ledger: Ledger, dataset: str, path: str, amount: Promise) -> Tree:
+def reserve(ledger: Ledger, dataset: str, path: str, amount: Promise) -> Accounts:
     """Set an amount aside for a sub-budget, what it has spent included, so that its siblings cannot use it."""
     return _act(ledger, dataset, acts.RESERVE, {"share": check_path(path), "amount": write(amount)})
 
 
-def move(ledger: Ledger, dataset: str, source: str, target: str, amount: Promise) -> Tree:
+def move(ledger: Ledger, dataset: str, source: str, target: str, amount: Promise) -> Accounts:
     """Move a part of one sub-budget's cap to another."""
     body = {"share": check_path(source), "to": check_path(target), "amount": write(amount)}
     return _act(ledger, dataset, acts.MOVE, body)
@@ -53,13 +52,13 @@ def state(ledger: Ledger, dataset: str) -> Spent:
     return known
 
 
-def tree(ledger: Ledger, dataset: str) -> Tree:
+def tree(ledger: Ledger, dataset: str) -> Accounts:
     """The budget of a data set and its sub-budgets, as they are now."""
     file = in_file(ledger)
     if file.divided(dataset):
         return state(file, dataset).tree(dataset)
     budget = file.standing(dataset)
-    return Tree(dataset, cast("Kept", budget.promise), budget.paid)
+    return Accounts(dataset, budget.promise, budget.paid)
 
 
 def in_file(ledger: Ledger) -> SqlLedger:
@@ -80,7 +79,7 @@ def named(ledger: Ledger, name: str) -> tuple[str, str]:
     return dataset, name[len(dataset) + 1 :]
 
 
-def _act(ledger: Ledger, dataset: str, kind: str, body: Mapping[str, Any]) -> Tree:
+def _act(ledger: Ledger, dataset: str, kind: str, body: Mapping[str, Any]) -> Accounts:
     file = in_file(ledger)
     file.account(dataset)
     with writing(file._file) as page:

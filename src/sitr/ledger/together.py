@@ -20,7 +20,7 @@ from sitr.errors import BudgetExceeded, LedgerError
 from sitr.flavors.notation import write
 from sitr.flavors.promise import Promise
 from sitr.ledger.book import writing
-from sitr.ledger.entry import Entry, Link, Order
+from sitr.ledger.entry import DIRECT, Entry, Link, Warrant
 from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
 from sitr.ledger.sql import SqlLedger
@@ -30,32 +30,34 @@ Charge = tuple[Entry, Filter]
 
 
 def charge_together(
-    accounts: Sequence[tuple[Ledger, str, Order]],
+    accounts: Sequence[tuple[Ledger, str]],
     *,
     price: Promise,
     question: str,
     plan: str = "",
     description: str = "",
+    warrants: Sequence[Warrant] = (),
 ) -> list[Charge]:
     """Charge a price to data sets in ledgers, to all or to none; the entries name each other.
 
     A single account is charged as ever. Everything that `Ledger.charge` raises can be raised, with nothing spent.
     """
+    by = warrants or [DIRECT for _ in accounts]
     if len(accounts) == 1:
-        ((ledger, dataset, order),) = accounts
+        ((ledger, dataset),) = accounts
         asked = {"question": question, "plan": plan, "description": description}
-        return [ledger.charge(dataset, price=price, order=order, **asked)]
-    for ledger, dataset, _ in accounts:  # so that no file is made for a price that one of them cannot pay
+        return [ledger.charge(dataset, price=price, warrant=by[0], **asked)]
+    for ledger, dataset in accounts:  # so that no file is made for a price that one of them cannot pay
         _consents(dataset, ledger.standing(dataset), price)
-    files = [_file(ledger, price) for ledger, _, _ in accounts]
+    files = [_file(ledger, price) for ledger, _ in accounts]
     locks = _each_once(files)
     with ExitStack() as stack:
         open_ones = [(lock, stack.enter_context(writing(lock._file))) for lock in locks]
         pages = [next(found for lock, found in open_ones if _same(lock, file)) for file in files]
         connections = [page.connection for page in pages]
-        for (_, dataset, _), file, connection in zip(accounts, files, connections, strict=True):
+        for (_, dataset), file, connection in zip(accounts, files, connections, strict=True):
             _consents(dataset, file._filter(connection, file._account(connection, dataset)), price)
-        links = _links([dataset for _, dataset, _ in accounts], files, connections)
+        links = _links([dataset for _, dataset in accounts], files, connections)
         return [
             file._charge(
                 page,
@@ -65,9 +67,9 @@ def charge_together(
                 plan=plan,
                 description=description,
                 beside=_others(links, files, place),
-                order=order,
+                warrant=by[place],
             )
-            for place, ((_, dataset, order), file, page) in enumerate(zip(accounts, files, pages, strict=True))
+            for place, ((_, dataset), file, page) in enumerate(zip(accounts, files, pages, strict=True))
         ]
 
 

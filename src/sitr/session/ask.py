@@ -69,10 +69,11 @@ def ask(
         check_unchanged(other.backend, other.table)
     asked = {"question": plan.text, **kept.hashes(plan, at=at)}
     if at.beside:  # all accounts, or none
-        accounts = [(desk.ledger, desk.account, desk.order) for desk in (at, *at.beside)]
-        (entry, standing), *others = together.charge_together(accounts, price=plan.price, **asked)
+        desks = (at, *at.beside)
+        accounts, warrants = [(desk.ledger, desk.account) for desk in desks], [desk.warrant for desk in desks]
+        (entry, standing), *others = together.charge_together(accounts, price=plan.price, warrants=warrants, **asked)
     else:
-        (entry, standing), others = at.ledger.charge(at.account, price=plan.price, order=at.order, **asked), []
+        (entry, standing), others = at.ledger.charge(at.account, price=plan.price, warrant=at.warrant, **asked), []
     provenance = Provenance.of(tossed)
     beside = tuple(
         Paid(desk.account, desk.table.neighbors(), *charge, desk.ledger)

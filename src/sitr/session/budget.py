@@ -58,6 +58,7 @@ from sitr.session.aggregate import AggregateAnswer, AggregateRequest, aggregate_
 from sitr.session.desk import Desk, account_name
 from sitr.session.request import Request
 from sitr.session.shown import Displayed
+from sitr.session.team import Shared
 
 if TYPE_CHECKING:
     from sitr.questions.histogram.methods import Method as How
@@ -93,7 +94,7 @@ else:  # each kind of question loads what it needs when it is asked
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Budget(Displayed):
+class Budget(Shared, Displayed):
     """The budget of one data set, recorded in a ledger, with all ways to ask questions.
 
     SQL text and calls make the same questions: `budget.sql("SELECT COUNT(*) AS n FROM visits")` and
@@ -375,7 +376,7 @@ class Budget(Displayed):
         return dummies.Dummy(self.table, rows, seed, lambda at: Budget(at, self.public), self.promise)
 
     def standing(self) -> Filter:
-        """The promise and all charges so far."""
+        """The promise and all charges so far, of the data set: also where questions are charged to a sub-budget."""
         return self.ledger.standing(self._at.account)
 
     @property
@@ -384,8 +385,9 @@ class Budget(Displayed):
         return self.standing().promise
 
     def remaining(self) -> Kept:
-        """What is left."""
-        return self.standing().remaining()
+        """What is left; of a sub-budget, the most that can be charged to it now."""
+        share = self._at.warrant.share
+        return self.accounts().left(share) if share else self.standing().remaining()
 
     def entries(self) -> list[Entry]:
         """All charges, oldest first."""

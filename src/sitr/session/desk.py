@@ -11,7 +11,7 @@ from sitr.dataclass import dataclass
 from sitr.dataset.publication import Publication
 from sitr.dataset.schema import Table
 from sitr.errors import DescriptionError
-from sitr.ledger.entry import Order
+from sitr.ledger.entry import DIRECT, Warrant
 from sitr.ledger.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Desk:
     """Other protected tables that the question joins; their accounts are charged too."""
     public: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
     """The public tables that the question joins, by name."""
-    order: Order = Order()
+    warrant: Warrant = DIRECT
     """The sub-budget that pays, and by whose leave."""
 
     @property
