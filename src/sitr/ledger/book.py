@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import pwd
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -21,6 +19,7 @@ from sitr.ledger.migrate import as_made
 from sitr.ledger.spent import Spent
 from sitr.ledger.sqlite import SqliteFile
 from sitr.ledger.state import alone
+from sitr.ledger.who import user
 from sitr.ledger.witness import (
     BEGAN,
     JOINED,
@@ -152,11 +151,3 @@ def act_row(kind: str, body: Mapping[str, object], *, dataset: str | None = None
     """The row of an act by this user now."""
     text = json.dumps(body, sort_keys=True, ensure_ascii=False)
     return {"kind": kind, "dataset": dataset, "body": text, "at": datetime.now(UTC).isoformat(), "by": user()}
-
-
-def user() -> str:
-    """The name of the user as the system knows it; an environment variable can be forged."""
-    try:
-        return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:  # a container may run as a number without a name
-        return f"uid {os.getuid()}"

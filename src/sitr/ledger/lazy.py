@@ -107,6 +107,11 @@ class LazyLedger:
         found = self._found()
         return [] if found is None else found.paid(dataset, price=price, question=question)
 
+    def keyed(self, key: str) -> Entry | None:
+        """The charge that this user made under a key; None before the first charge."""
+        found = self._found()
+        return None if found is None else found.keyed(key)
+
     def seal(self, entry: int, kind: Sealed, sha256: str) -> None:
         """Record the hash of something that was released for an entry."""
         SqlLedger(self.path, create=False).seal(entry, kind, sha256)

@@ -63,6 +63,9 @@ class Ledger(Protocol):
     def paid(self, dataset: str, *, price: Promise, question: str) -> list[Entry]:
         """All charges of this price for this question, newest first; none if the data set has no account."""
 
+    def keyed(self, key: str) -> Entry | None:
+        """The charge that this user made under a key; None if there is none."""
+
     def seal(self, entry: int, kind: Sealed, sha256: str) -> None:
         """Record durably the hash of something that was released for an entry; once, if it is recorded again."""
 

@@ -23,13 +23,14 @@ from sitr.flavors.notation import parse, write
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
 from sitr.ledger import acts, gate, registry
-from sitr.ledger.book import SECOND, Page, begin, ledger_id, user, writing
+from sitr.ledger.book import SECOND, Page, begin, ledger_id, writing
 from sitr.ledger.entry import DIRECT, Account, Entry, Link, Seal, Sealed, Warrant
 from sitr.ledger.examine import Examined, examine
 from sitr.ledger.key import installation_key
 from sitr.ledger.migrate import HISTORY, revision, upgrade
 from sitr.ledger.sqlite import sqlite_file
 from sitr.ledger.state import PATIENCE
+from sitr.ledger.who import user
 from sitr.ledger.witness import Head, witnesses
 from sitr.namespace import Later
 
@@ -206,6 +207,12 @@ class SqlLedger:
             same = "dataset = :dataset AND price = :price AND question = :question"
             rows = connection.execute(f"{_ENTRIES} WHERE {same} ORDER BY number DESC", ours).fetchall()
         return [self._to_entry(row) for row in rows]
+
+    def keyed(self, key: str) -> Entry | None:
+        """The charge that this user made under a key; None if there is none."""
+        with self._file.transaction(write=False) as connection:
+            row = connection.execute(f"{_ENTRIES} WHERE key = :key", {"key": gate.own_key(key)}).fetchone()
+        return None if row is None else self._to_entry(row)
 
     def seal(self, entry: int, kind: Sealed, sha256: str) -> None:
         """Record durably the hash of something that was released for an entry; once, if it is recorded again."""

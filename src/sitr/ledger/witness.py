@@ -21,7 +21,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sitr.errors import LedgerError, SitrError
-from sitr.ledger import acts, chain
+from sitr.ledger import acts, chain, proposals
 from sitr.ledger.key import Key, genuine
 from sitr.ledger.spent import Spent
 from sitr.ledger.state import absolute, locked, state_folder, unwritable, write_durably
@@ -82,7 +82,7 @@ def counted(connection: sqlite3.Connection, found: chain.Record, accounts: dict[
         if found.table == "entries":
             return _charged(connection, found, accounts)
         if found.table == "acts":
-            _acted(connection, found, accounts)
+            return _acted(connection, found, accounts)
     except (SitrError, ValueError, LookupError, TypeError, ZeroDivisionError, AttributeError):
         return False  # nobody can read or pay this price, or do this
     return True
@@ -95,16 +95,19 @@ def _charged(connection: sqlite3.Connection, found: chain.Record, accounts: dict
         return False
     after = spent.after(row["dataset"], entry=row["number"], price=row["price"], share=row["share"] or "")
     accounts[row["dataset"]] = after
+    if row["request"] is not None and not proposals.as_approved(connection, row):
+        return False
     # Entries of old versions have no sum; it is added up when it is needed.
     return row["charges"] is None or (row["charges"], row["paid"]) == (after.charges, after.paid)
 
 
-def _acted(connection: sqlite3.Connection, found: chain.Record, accounts: dict[str, Spent]) -> None:
+def _acted(connection: sqlite3.Connection, found: chain.Record, accounts: dict[str, Spent]) -> bool:
     row = connection.execute("SELECT * FROM acts WHERE number = ?", (found.row,)).fetchone()
     if row["kind"] in acts.EFFECTIVE:
         accounts[row["dataset"]] = acts.applied(
             accounts[row["dataset"]], row["dataset"], row["kind"], body(row["body"])
         )
+    return row["kind"] not in proposals.DECISIONS or proposals.sound(connection, row)
 
 
 def check_account(connection: sqlite3.Connection, head: Head, dataset: str, *, name: str) -> Spent:

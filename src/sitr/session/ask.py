@@ -44,6 +44,8 @@ def ask(
     Whatever a user may do wrong is refused before the charge. Whatever happens after it is one error with one text,
     because its cause could reveal something about the rows.
 
+    A question with a key of the user is charged once: whoever repeats it gets the same answer, even if it was `fresh`.
+
     A question that joins several protected tables is charged to the accounts of all of them, or to none.
 
     Some questions have a second stage, whose measurements are in the same plan and paid by the same charge. `then`
@@ -55,6 +57,8 @@ def ask(
     """
     plan = question.plan(price_of(price))
     plan.check()
+    if at.warrant.key and (found := kept.repeated(plan, at=at)) is not None:
+        return found
     if coins is None and not fresh and (found := kept.again(plan, at=at)) is not None:
         return found
     if coins is not None and not callable(getattr(coins, "bits", None)):

@@ -1,4 +1,4 @@
-"""What a team does with one budget: divide it, and ask on a sub-budget."""
+"""What a team does with one budget: divide it, set rules, and ask for approval."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from sitr.namespace import Later
 from sitr.session.desk import Desk
 
 if TYPE_CHECKING:
-    from sitr.ledger import steward
+    from sitr.ledger import approval, steward
+    from sitr.ledger.proposals import Proposal
     from sitr.ledger.shares import Accounts
 else:  # only those need them who share a budget
-    steward = Later("sitr.ledger.steward")
+    approval, steward = Later("sitr.ledger.approval"), Later("sitr.ledger.steward")
 
 
 class Shared:
@@ -62,14 +63,44 @@ class Shared:
         """The rules that the steward has set."""
         return steward.state(self._at.ledger, self._at.account).rules
 
-    def rule(self, *, least: Price | None = None, questions: int = 0, seconds: int = 0) -> Rules:
+    def rule(
+        self, *, least: Price | None = None, questions: int = 0, seconds: int = 0, approval: Price | None = None
+    ) -> Rules:
         """Set the rules of the data set: a least price, and a rate of questions. They replace earlier ones.
 
         `budget.rule(least="zcdp(0.0001)", questions=60, seconds=3600)` refuses lower prices, and more than 60 charges
-        in an hour, before anything is spent.
+        in an hour, before anything is spent. Prices above `approval` need an approved request.
         """
-        text = "" if least is None else write(price_of(least))
-        return steward.rule(self._at.ledger, self._at.account, Rules(text, questions, seconds))
+        texts = ["" if given is None else write(price_of(given)) for given in (least, approval)]
+        return steward.rule(self._at.ledger, self._at.account, Rules(texts[0], questions, seconds, texts[1]))
+
+    def keyed(self, key: str) -> Self:
+        """The same budget, whose next question is charged once under this key of yours, however often it is asked.
+
+        A question that is repeated with the same key gets the kept answer and spends nothing, also after a crash or a
+        lost connection. Another question with the same key is refused.
+        """
+        if not isinstance(key, str) or not 0 < len(key) <= 200:
+            raise InvalidUse(wanted="a key of 1 to 200 letters", given=quoted(key), do="Choose a new text.")
+        return self._on(key=key)
+
+    def approved(self, request: int) -> Self:
+        """The same budget, whose next question is the one that was approved under this number."""
+        if not isinstance(request, int) or isinstance(request, bool) or request < 1:
+            raise InvalidUse(wanted="the number of a request", given=quoted(request), do="See budget.queue().")
+        return self._on(request=request)
+
+    def queue(self) -> list[Proposal]:
+        """All requests for this data set, oldest first."""
+        return approval.queue(self._at.ledger, self._at.account)
+
+    def approve(self, request: int, *, reason: str = "") -> Proposal:
+        """Approve a request that somebody else made. This is never revised."""
+        return approval.approve(self._at.ledger, request, reason=reason)
+
+    def refuse(self, request: int, *, reason: str = "") -> Proposal:
+        """Refuse a request that somebody else made. This is never revised."""
+        return approval.refuse(self._at.ledger, request, reason=reason)
 
     def _path(self, name: object) -> str:
         """A path from the budget of the data set. Case is ignored, as in the names of data sets."""
