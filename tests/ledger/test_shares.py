@@ -18,7 +18,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.ledger.shares import Amount, Share, Accounts, check_path, line
+from sitr.ledger.shares import Accounts, Amount, Share, check_path, line
 
 PATHS = ("a", "a/b", "a/b/c", "a/d", "e", "e/f")
 

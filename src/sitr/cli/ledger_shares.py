@@ -87,13 +87,17 @@ def rules(
     rate: Annotated[
         str | None, typer.Option(metavar="N/hour", help="The most questions in a second, minute, hour or day.")
     ] = None,
+    approve_above: Annotated[
+        str | None, typer.Option(help="The largest price that needs no approval, such as 'zcdp(0.01)'.")
+    ] = None,
     none: Annotated[bool, typer.Option("--none", help="Remove all rules.")] = False,
     as_json: Json = False,
 ) -> None:
     """Show the rules of a data set, or set them.
 
-    A price below the least one, and a question above the rate, are refused before anything is spent. New rules take the
-    place of all earlier ones. This is recorded in the ledger.
+    A price below the least one, and a question above the rate, are refused before anything is spent. A price above
+    --approve-above needs an approved request. New rules take the place of all earlier ones. This is recorded in the
+    ledger.
 
     Example: sitr ledger rules sitr.db clinic --least 'zcdp(0.0001)' --rate 60/hour
     """
@@ -102,12 +106,13 @@ def rules(
     from sitr.ledger.rules import Rules
 
     found = opened_ledger(ledger)
-    name, given = dataset.casefold(), (least, rate)
+    name, given = dataset.casefold(), (least, rate, approve_above)
     if none and any(given):
         raise BadUsage(wanted="--none alone, or rules to set", given="both", do="Leave one of them out.")
     if none or any(given):
         questions, seconds = _rate(rate)
-        made = Rules("" if least is None else write(promise(least)), questions, seconds)
+        texts = ["" if text is None else write(promise(text)) for text in (least, approve_above)]
+        made = Rules(texts[0], questions, seconds, texts[1])
         _tell(name, steward.rule(found, name, made), as_json=as_json)
     else:
         _tell(name, steward.state(found, name).rules, as_json=as_json)
@@ -195,7 +200,7 @@ def _tell(dataset: str, found: Rules, *, as_json: bool) -> None:
 
     if as_json:
         rate = {"questions": found.questions, "seconds": found.seconds} if found.questions else None
-        say_json({"dataset": dataset, "least": found.least or None, "rate": rate})
+        say_json({"dataset": dataset, "least": found.least or None, "rate": rate, "approval": found.approval or None})
         return
     out, name = console(), visible(dataset)
     if found.least:
@@ -203,5 +208,7 @@ def _tell(dataset: str, found: Rules, *, as_json: bool) -> None:
     if found.questions:
         rate = f"{name}: at most {found.questions} questions are answered within {found.seconds} seconds."
         out.print(said(rate), soft_wrap=True)
-    if not found.least and not found.questions:
+    if found.approval:
+        out.print(said(f"{name}: prices above {found.approval} need approval."), soft_wrap=True)
+    if not found.least and not found.questions and not found.approval:
         out.print(said(f"{name} has no rules."), soft_wrap=True)

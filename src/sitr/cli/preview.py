@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from sitr.cli.grouped import grouped
 from sitr.cli.options import Budget, Description, File, Json, Ledger, OneSql, Spark, use_spark
 from sitr.cli.papers import Exact
-from sitr.cli.paying import Paying
 from sitr.cli.question import Beside, Limits, question
 from sitr.cli.terminal import console, say_json
 from sitr.cli.wanted import Wanted
@@ -24,7 +23,6 @@ def preview(
     *,
     wanted: Wanted,
     limits: Limits,
-    paying: Paying,
     beside: Beside = None,
     file: File = None,
     budget: Budget = None,
@@ -41,7 +39,7 @@ def preview(
     """
     use_spark(spark)
     asked, paid = question(
-        description, sql, wanted, file=file, budget=budget, ledger=ledger, limits=limits, beside=beside, paying=paying
+        description, sql, wanted, file=file, budget=budget, ledger=ledger, limits=limits, beside=beside
     )
     show(asked.preview(paid), as_json=as_json, exact=exact)
 

@@ -192,6 +192,18 @@ class Budget(Shared, Displayed):
             request = auto.requested(request, caps, given=given)
         return request if weights is None else request.weights(weights)
 
+    def ask(
+        self, text: str, price: Price, *, key: str | None = None, request: int | None = None, **limits: Any
+    ) -> AggregateAnswer:
+        """Ask a question in SQL and pay for it; `limits` are those of `sql`.
+
+        With a `key` of your own, the question is charged once, however often you repeat it: see `keyed`. With a
+        `request`, it is the one that was approved: see `approved`.
+        """
+        at = self if key is None else self.keyed(key)
+        at = at if request is None else at.approved(request)
+        return at.sql(text, **limits).release(price)
+
     def beside(self, *others: Budget) -> Budget:
         """The same budget, whose questions in SQL can also join the protected tables of other budgets.
 
