@@ -195,7 +195,7 @@ def test_after_a_loss_the_steward_divides_again(ledger: SqlLedger, path: Path) -
     assert faults(again) == set()
     steward.allot(again, "clinic", "ana", PureDP(0.2))
     charge(again, "ana", 0.2)
-    with pytest.raises(LedgerError, match="Nothing of .* is lost"):
+    with pytest.raises(LedgerError, match=r"Nothing of .* is lost"):
         resume(again)
 
 

@@ -84,7 +84,7 @@ def test_a_request_is_asked_approved_and_answered_once(budget: Budget) -> None:
         assert (asked.status, asked.by, asked.price) == (Status.ASKED, "ana", "zcdp(rho=0.1)")
         assert asked.left == "zcdp(rho=0.89)"
         assert asked.errors == budget.sql(SQL).preview(rho=0.1).errors()
-        with pytest.raises(NotAllowed, match="ana asked request .* and cannot decide"):
+        with pytest.raises(NotAllowed, match=r"ana asked request .* and cannot decide"):
             budget.approve(asked.number)
         with pytest.raises(NotAllowed, match="is asked, not approved"):
             budget.ask(SQL, "zcdp(0.1)", request=asked.number)

@@ -46,8 +46,10 @@ def show(found: Sequence[Proposal], *, as_json: bool) -> None:
         console().print(said("There is no request."))
         return
     words = in_words()
-    names = ("request", "who", "account", "question", "price", "errors", "would be left", "reason", "status")
-    grid = table(*map(words.label, names))
+    grid = table(
+        *map(words.label, ("request", "who", "account", "question", "price")),
+        *map(words.label, ("errors", "would be left", "reason", "status")),
+    )
     for each in found:
         errors = ", ".join(f"{visible(name)} ±{error:.3g}" for name, error in each.errors.items())
         grid.add_row(
