@@ -16,7 +16,8 @@
     ├── BudgetExceeded          the question costs more than is left
     ├── LedgerError             the ledger cannot be used as asked
     │   ├── LedgerBusy          another program is writing to it
-    │   └── LedgerMismatch      it was opened earlier with another promise
+    │   ├── LedgerMismatch      it was opened earlier with another promise
+    │   └── NotAllowed          its rules or roles do not allow this, or not yet
     ├── BackendFailure          the data could not be read after the charge
     ├── MissingExtra            a part of Sitr that needs a library which is not installed
     ├── BadUsage                a command line that cannot be understood
@@ -229,6 +230,10 @@ class LedgerBusy(LedgerError):
 
 class LedgerMismatch(LedgerError):
     """The ledger was opened earlier with another promise."""
+
+
+class NotAllowed(LedgerError):
+    """The steward's rules or roles do not allow this, or not yet: nothing was spent."""
 
 
 class BackendFailure(SitrError):

@@ -72,8 +72,9 @@ def _first_version(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         for table in ("seals", "acts", "records"):
             connection.execute(f"DROP TABLE {table}")
-        connection.execute("DROP INDEX entries_by_dataset")
-        for column in ("charges", "paid", "beside", "plan", "description"):
+        for index in ("entries_by_dataset", "entries_by_request", "entries_by_key"):
+            connection.execute(f"DROP INDEX {index}")
+        for column in ("charges", "paid", "beside", "plan", "description", "share", "request", "key"):
             connection.execute(f"ALTER TABLE entries DROP COLUMN {column}")
         connection.execute(f"UPDATE {VERSION_TABLE} SET version_num = '0001'")
         for price in (0.1, 0.2, 0.1):

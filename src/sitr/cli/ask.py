@@ -5,6 +5,7 @@ from __future__ import annotations
 from sitr.cli.grouped import grouped
 from sitr.cli.options import Budget, Description, File, Json, Ledger, OneSql, Spark, use_spark
 from sitr.cli.papers import Exact, Fresh, Output, Pages, Plot, publish, writers
+from sitr.cli.paying import Paying
 from sitr.cli.progress import working
 from sitr.cli.question import Beside, Limits, question
 from sitr.cli.terminal import console
@@ -20,6 +21,7 @@ def ask(
     *,
     wanted: Wanted,
     limits: Limits,
+    paying: Paying,
     pages: Pages,
     file: File = None,
     plot: Plot = None,
@@ -45,7 +47,15 @@ def ask(
     files = writers(output, plot, pages)
     with working("Checking the question", quiet=as_json):
         asked, paid = question(
-            description, sql, wanted, file=file, budget=budget, ledger=ledger, limits=limits, beside=beside
+            description,
+            sql,
+            wanted,
+            file=file,
+            budget=budget,
+            ledger=ledger,
+            limits=limits,
+            beside=beside,
+            paying=paying,
         )
     if wanted.error and not as_json:
         from sitr.flavors.notation import write

@@ -25,6 +25,7 @@ from sitr.cli.options import (
     promise,
 )
 from sitr.cli.papers import Exact, Fresh, Output, Pages, Plot, publish, writers
+from sitr.cli.paying import Paying
 from sitr.cli.preview import show as show_preview
 from sitr.cli.progress import working
 from sitr.cli.question import condition
@@ -76,6 +77,7 @@ def histogram(
     who: Who,
     output: Output = None,
     pages: Pages,
+    paying: Paying,
     plot: Plot = None,
     fresh: Fresh = False,
     preview: Preview = False,
@@ -97,7 +99,7 @@ def histogram(
     paid = promise(price)
     files = writers(output, plot, pages)
     steps = [_afterwards(name, total=total, ties=ties) for name in after or ()]
-    at = opened(source, who, paid, budget=budget, ledger=ledger)
+    at = paying.budget(opened(source, who, paid, budget=budget, ledger=ledger))
     selected: Any = at if where is None else at.where(condition(where))
     asked = selected.histogram(
         *column,

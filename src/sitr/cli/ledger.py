@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.ledger_care import add_to
+from sitr.cli import ledger_care, ledger_shares
 from sitr.cli.options import Json
 from sitr.cli.terminal import Command, Group, console, help_alone, say_json, table
 from sitr.errors import no_ledger
@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
     from sitr.accounting.filter import Filter
     from sitr.ledger.entry import Account, Entry
+    from sitr.ledger.shares import Accounts
 
 app = typer.Typer(cls=Group, help="Inspect a ledger.")
 app.callback(invoke_without_command=True)(help_alone)
-add_to(app)
+ledger_care.add_to(app)
+ledger_shares.add_to(app)
 
 
 @app.command("show", cls=Command)
@@ -39,7 +41,8 @@ def show(
     """
     if ledger.parent.is_dir() and not ledger.exists():
         raise no_ledger(ledger.absolute())
-    from sitr.ledger.sql import SqlLedger  # only now: much slower than to look for a file
+    from sitr.ledger import steward  # only now: much slower than to look for a file
+    from sitr.ledger.sql import SqlLedger
     from sitr.report.figures import visible
     from sitr.report.text import terminal as text
     from sitr.report.words.words import in_words
@@ -48,11 +51,18 @@ def show(
     accounts = kept.accounts() if dataset is None else [kept.account(dataset)]
     standings = [(account, kept.check(account.dataset)) for account in accounts]
     entries = kept.entries(dataset)
+    divided = {each.dataset: steward.tree(kept, each.dataset) for each in accounts if kept.divided(each.dataset)}
     if as_json:
-        say_json(_content(ledger, standings, entries))
+        say_json(_content(ledger, standings, entries, divided))
         return
     out = console()
     text.show(_accounts(standings), out=out)
+    for found in divided.values():
+        if found.shares:
+            out.print()
+            text.show(ledger_shares.shares_table(found), out=out)
+            for note in ledger_shares.notes(found):
+                out.print(note, soft_wrap=True)
     for account, budget in standings:
         if newcomer := in_words().newcomer(budget.promise):
             text.show(f"\n{visible(account.dataset)}: {newcomer} {said(CLOSED if budget.charges else OPEN)}", out=out)
@@ -91,7 +101,12 @@ OPEN = "Only the first charge may be random, with mechanisms fixed in advance."
 CLOSED = "No further charge may be random, because only the first one may."
 
 
-def _content(ledger: Path, standings: list[tuple[Account, Filter]], entries: list[Entry]) -> dict[str, object]:
+def _content(
+    ledger: Path,
+    standings: list[tuple[Account, Filter]],
+    entries: list[Entry],
+    divided: dict[str, Accounts],
+) -> dict[str, object]:
     from sitr.report.envelope import promise_dict
 
     return {
@@ -104,6 +119,7 @@ def _content(ledger: Path, standings: list[tuple[Account, Filter]], entries: lis
                 "promise": promise_dict(budget.promise),
                 "spent": promise_dict(budget.spent()),
                 "remaining": promise_dict(budget.remaining()),
+                "shares": ledger_shares.shares_content(divided[account.dataset]) if account.dataset in divided else [],
             }
             for account, budget in standings
         ],
@@ -118,6 +134,7 @@ def entry_content(entry: Entry) -> dict[str, object]:
     return {
         "number": entry.number,
         "dataset": entry.dataset,
+        "account": entry.account,
         "at": entry.at.isoformat(),
         "by": entry.by,
         "version": entry.version,
@@ -152,7 +169,7 @@ def _entries(entries: list[Entry], states: list[str] | None = None) -> Table:
     grid = table(*headings, *([words.label("kept")] if states else []))
     for place, entry in enumerate(entries):
         time = f"{entry.at:%Y-%m-%d %H:%M:%S}"
-        texts = (visible(entry.by), visible(entry.dataset), words.question(entry.question))
+        texts = (visible(entry.by), visible(entry.account), words.question(entry.question))
         grid.add_row(
             words.numerals(str(entry.number)),
             words.numerals(time),

@@ -19,6 +19,7 @@ from sitr.cli.options import (
     number,
     promise,
 )
+from sitr.cli.paying import BUDGET, Paying
 from sitr.cli.wanted import Wanted
 from sitr.dataclass import dataclass
 from sitr.errors import BadUsage, DescriptionError, FileError, no_description
@@ -143,6 +144,7 @@ def question(
     limits: Limits,
     file: Path | None = None,
     beside: Beside = None,
+    paying: Paying = BUDGET,
 ) -> tuple[Request[Answer], Kept]:
     """The checked question and its price, with the budget of the description, or the one given if it names none.
 
@@ -157,7 +159,7 @@ def question(
     price, promised = (None if text is None else promise(text) for text in (wanted.price, budget))
     from sitr.session.dataset import open as open_description  # only now: much slower than to refuse a price
 
-    opened = open_description(description).budget(promised, ledger=ledger)
+    opened = paying.budget(open_description(description).budget(promised, ledger=ledger))
     if beside:
         opened = opened.beside(*(open_description(other).budget() for other in beside))
     try:

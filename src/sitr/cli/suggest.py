@@ -9,6 +9,7 @@ import typer
 from sitr.cli.grouped import grouped
 from sitr.cli.options import Budget, Description, Json, Ledger, Preview, Price, promise
 from sitr.cli.papers import Exact, Fresh, Output, Pages, Plot, publish, writers
+from sitr.cli.paying import Paying
 from sitr.cli.preview import show
 from sitr.cli.progress import working
 from sitr.errors import no_description
@@ -30,6 +31,7 @@ def suggest(
     output: Output = None,
     *,
     pages: Pages,
+    paying: Paying,
     plot: Plot = None,
     preview: Preview = False,
     fresh: Fresh = False,
@@ -53,7 +55,7 @@ def suggest(
     promised = promise(budget) if budget is not None else None
     from sitr.session.dataset import open as open_description  # only now: much slower than to refuse a price
 
-    asked = open_description(description).budget(promised, ledger=ledger).suggest(sql, price=later)
+    asked = paying.budget(open_description(description).budget(promised, ledger=ledger)).suggest(sql, price=later)
     if preview:
         show(asked.preview(paid), as_json=as_json, exact=exact)
         return

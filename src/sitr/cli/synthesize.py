@@ -13,6 +13,7 @@ from sitr.cli.grouped import grouped
 from sitr.cli.one_off import SourceCommand, Who, opened
 from sitr.cli.options import Budget, Json, Ledger, Preview, Price, Source, Unit, UnitRow, new_file, promise
 from sitr.cli.papers import Exact, Fresh, Pages, Plot, unwritten, write_each, write_rows
+from sitr.cli.paying import Paying
 from sitr.cli.preview import show as show_preview
 from sitr.cli.progress import advancing, working
 from sitr.cli.question import condition
@@ -63,6 +64,7 @@ def synthesize(
     target: Annotated[str | None, typer.Option(help="With --holdout: the column that a model predicts.")] = None,
     *,
     pages: Pages,
+    paying: Paying,
     plot: Plot = None,
     fresh: Fresh = False,
     preview: Preview = False,
@@ -87,7 +89,7 @@ def synthesize(
     groups = 1 if unit is not None else None
     who = Who(unit, unit_row, groups, rows_per_person, options=("--rows-per-person",))
     prices = (paid,) if looked is None else (paid, looked)
-    at = opened(source, who, *prices, budget=budget, ledger=ledger)
+    at = paying.budget(opened(source, who, *prices, budget=budget, ledger=ledger))
     asked = at.synthesize(
         columns=columns.split(",") if columns is not None else None,
         bins={column.name: bins for column in at.table.columns} | public.bins,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import pwd
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -18,8 +16,10 @@ from sitr.errors import LedgerError
 from sitr.ledger import chain, registry
 from sitr.ledger.key import Key, installation_key, new_name
 from sitr.ledger.migrate import as_made
+from sitr.ledger.spent import Spent
 from sitr.ledger.sqlite import SqliteFile
 from sitr.ledger.state import alone
+from sitr.ledger.who import user
 from sitr.ledger.witness import (
     BEGAN,
     JOINED,
@@ -51,13 +51,16 @@ class Page:
         """Insert a row of named values and its record; returns the number of the row."""
         return insert(self.connection, table, row, self.key)
 
-    def act(self, kind: str, body: Mapping[str, object], *, dataset: str | None = None) -> int:
-        """Record something that was done to the ledger itself."""
-        return self.insert("acts", act_row(kind, body, dataset=dataset))
+    def act(
+        self, kind: str, body: Mapping[str, object], *, dataset: str | None = None, about: int | None = None
+    ) -> int:
+        """Record something that was done to the ledger itself, or to an earlier act."""
+        return self.insert("acts", act_row(kind, body, dataset=dataset) | {"about": about})
 
-    def check_account(self, dataset: str) -> None:
-        """Refuse an account whose terms or sum are not what the witness remembers."""
-        check_account(self.connection, follow(self.connection, self.head, name=self.name), dataset, name=self.name)
+    def check_account(self, dataset: str) -> Spent:
+        """What is known of an account; an error if its terms or sum are not what the witness remembers."""
+        now = follow(self.connection, self.head, name=self.name)
+        return check_account(self.connection, now, dataset, name=self.name)
 
 
 @contextmanager
@@ -79,6 +82,17 @@ def _written(file: SqliteFile) -> Iterator[Page]:
         yield page
         head = follow(connection, head, name=name)
     remembered.advance(head, key)
+
+
+def now(file: SqliteFile) -> Head:
+    """The head of a ledger, to look at. What this installation has not witnessed yet is checked."""
+    with file.transaction(write=False) as connection:
+        ledger, first = ledger_id(connection), chain.record(connection, 1)
+    if ledger is None or first is None:
+        raise altered(str(file.path), "the beginning of its chain is missing")
+    head = witnesses(installation_key()).read(ledger)  # first: a ledger may be ahead of it, and not behind
+    with file.transaction(write=False) as connection:
+        return follow(connection, head or Head(ledger, 1, first.hash), name=str(file.path))
 
 
 def begin(connection: sqlite3.Connection, key: Key) -> Head:
@@ -137,11 +151,3 @@ def act_row(kind: str, body: Mapping[str, object], *, dataset: str | None = None
     """The row of an act by this user now."""
     text = json.dumps(body, sort_keys=True, ensure_ascii=False)
     return {"kind": kind, "dataset": dataset, "body": text, "at": datetime.now(UTC).isoformat(), "by": user()}
-
-
-def user() -> str:
-    """The name of the user as the system knows it; an environment variable can be forged."""
-    try:
-        return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:  # a container may run as a number without a name
-        return f"uid {os.getuid()}"

@@ -59,6 +59,31 @@ class Entry:
     """The hash of its record in the chain of the ledger."""
     second: bool = False
     """Whether the same rows have another budget elsewhere: then each person is promised the sum of both."""
+    share: str = ""
+    """The path of the sub-budget that it was charged to, such as team/ana; empty if it was the budget itself."""
+    request: int = 0
+    """The number of the request that it answers; 0 if nobody had to approve it."""
+
+    @property
+    def account(self) -> str:
+        """The account that was charged, such as clinic/ana."""
+        return f"{self.dataset}/{self.share}" if self.share else self.dataset
+
+
+@dataclass(frozen=True, slots=True)
+class Warrant:
+    """On which sub-budget a charge is made, and by whose leave."""
+
+    share: str = ""
+    """The path of the sub-budget, such as team/ana; empty for the budget itself."""
+    request: int = 0
+    """The number of the approved request; 0 if there is none."""
+    key: str = ""
+    """The user's key for this charge, by which it can be repeated without paying twice; empty if there is none."""
+
+
+DIRECT = Warrant()
+"""A charge to the budget itself, without anybody's leave."""
 
 
 class Sealed(Enum):

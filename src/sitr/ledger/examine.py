@@ -11,7 +11,8 @@ from enum import Enum
 from sitr.errors import SitrError
 from sitr.ledger import book, chain
 from sitr.ledger.migrate import as_made
-from sitr.ledger.witness import Head, signers
+from sitr.ledger.spent import Spent
+from sitr.ledger.witness import Head, counted, signers
 
 
 class Fault(Enum):
@@ -88,6 +89,8 @@ def examine(
             add_up(dataset)
         except SitrError:
             findings.append(Finding(Fault.WRONG_SUM, table="accounts", row=dataset))
+    if not findings:  # where rows were changed, nothing adds up
+        findings += _added_up(connection)
     if witness is not None:
         findings += _witnessed(connection, witness)
     elif key in signers(connection):
@@ -128,6 +131,14 @@ def _row_fault(connection: sqlite3.Connection, found: chain.Record) -> Fault | N
         return None
     there = found.table in chain.KEYS and chain.row_of(connection, found.table, found.row) is not None
     return Fault.CHANGED_ROW if there else Fault.MISSING_ROW
+
+
+def _added_up(connection: sqlite3.Connection) -> Iterator[Finding]:
+    """Every charge and every act was possible when it was made, for all accounts that it concerns."""
+    accounts: dict[str, Spent] = {}
+    for found in chain.records(connection):
+        if not counted(connection, found, accounts):
+            yield Finding(Fault.WRONG_SUM, found.number, found.table, found.row)
 
 
 def _signed(connection: sqlite3.Connection) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from sitr.errors import LedgerError
 from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
 from sitr.ledger import registry
-from sitr.ledger.entry import Account, Entry, Seal, Sealed
+from sitr.ledger.entry import DIRECT, Account, Entry, Seal, Sealed, Warrant
 from sitr.ledger.sql import SqlLedger, check_terms
 
 
@@ -66,11 +66,18 @@ class LazyLedger:
         return Filter(self.promise) if found is None else found.check(dataset)
 
     def charge(
-        self, dataset: str, *, price: Promise, question: str, plan: str = "", description: str = ""
+        self,
+        dataset: str,
+        *,
+        price: Promise,
+        question: str,
+        plan: str = "",
+        description: str = "",
+        warrant: Warrant = DIRECT,
     ) -> tuple[Entry, Filter]:
         """Charge the price. The ledger is created only if the budget can pay it."""
         made = self.made(price)
-        return made.charge(dataset, price=price, question=question, plan=plan, description=description)
+        return made.charge(dataset, price=price, question=question, plan=plan, description=description, warrant=warrant)
 
     def made(self, price: Promise) -> SqlLedger:
         """The ledger in the file, created now if the budget can pay this price."""
@@ -99,6 +106,11 @@ class LazyLedger:
         """All charges of this price for this question, newest first; none before the first charge."""
         found = self._found()
         return [] if found is None else found.paid(dataset, price=price, question=question)
+
+    def keyed(self, key: str) -> Entry | None:
+        """The charge that this user made under a key; None before the first charge."""
+        found = self._found()
+        return None if found is None else found.keyed(key)
 
     def seal(self, entry: int, kind: Sealed, sha256: str) -> None:
         """Record the hash of something that was released for an entry."""

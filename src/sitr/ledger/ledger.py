@@ -7,7 +7,7 @@ from typing import Protocol
 from sitr.accounting.filter import Filter
 from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
-from sitr.ledger.entry import Account, Entry, Seal, Sealed
+from sitr.ledger.entry import DIRECT, Account, Entry, Seal, Sealed, Warrant
 
 
 class Ledger(Protocol):
@@ -35,11 +35,19 @@ class Ledger(Protocol):
         """The same, added up from all entries; `LedgerError` if the stored sum differs."""
 
     def charge(
-        self, dataset: str, *, price: Promise, question: str, plan: str = "", description: str = ""
+        self,
+        dataset: str,
+        *,
+        price: Promise,
+        question: str,
+        plan: str = "",
+        description: str = "",
+        warrant: Warrant = DIRECT,
     ) -> tuple[Entry, Filter]:
         """Check the price and record it durably, as one step; returns the entry and the budget after it.
 
-        `plan` and `description` are hashes of what is asked and of what it is asked about.
+        `plan` and `description` are hashes of what is asked and of what it is asked about. The `warrant` names the
+        sub-budget, if there is one: it and all accounts above it consent, or nothing is charged.
 
         No other charge can come between the check and the record. Raises `BudgetExceeded` or `LedgerBusy`, with nothing
         spent, and `IncompatiblePromises` for a price that such a budget cannot pay: a random price after the first
@@ -54,6 +62,9 @@ class Ledger(Protocol):
 
     def paid(self, dataset: str, *, price: Promise, question: str) -> list[Entry]:
         """All charges of this price for this question, newest first; none if the data set has no account."""
+
+    def keyed(self, key: str) -> Entry | None:
+        """The charge that this user made under a key; None if there is none."""
 
     def seal(self, entry: int, kind: Sealed, sha256: str) -> None:
         """Record durably the hash of something that was released for an entry; once, if it is recorded again."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 else:  # only a ledger that is new or old needs them
     sa, command, config = Later("sqlalchemy"), Later("alembic.command"), Later("alembic.config")
 
-HISTORY = ("0001", "0002", "0003", "0004", "0005")
+HISTORY = ("0001", "0002", "0003", "0004", "0005", "0006")
 """The revisions in `migrations/versions`, oldest first."""
 
 # Not alembic's default name, so that another program's database is never taken for a ledger.

@@ -19,14 +19,17 @@ from tempfile import mkstemp
 
 from sitr.errors import BudgetExceeded, LedgerError
 from sitr.flavors.arrows import Kept
+from sitr.flavors.notation import write
 from sitr.flavors.random import RandomDP
 from sitr.ledger import chain, registry
+from sitr.ledger.acts import ALLOT, RESERVE
 from sitr.ledger.book import Page, ledger_id
 from sitr.ledger.key import installation_key
 from sitr.ledger.migrate import as_made
+from sitr.ledger.spent import Spent
 from sitr.ledger.sql import SqlLedger
 from sitr.ledger.state import write_durably
-from sitr.ledger.witness import JOINED, Head, Spent, altered, follow, signers, witnesses
+from sitr.ledger.witness import JOINED, Head, altered, follow, signers, witnesses
 
 LOST = "lost with the ledger"
 """The question of an entry that stands for charges which are no longer in the ledger."""
@@ -102,6 +105,7 @@ def _count(ledger: SqlLedger, page: Page, dataset: str, spent: Spent, alone: boo
     if ledger._find(page.connection, dataset) is None:
         row = {"dataset": dataset, "promise": spent.promise, "neighbors": spent.neighbors}
         page.insert("accounts", row | {"opened": datetime.now(UTC).isoformat()})
+    _close_shares(page, dataset)
     budget = ledger._filter(page.connection, ledger._account(page.connection, dataset))
     if isinstance(budget.promise, RandomDP):  # which of its charges was random is not known
         return _exhaust(ledger, page, dataset)
@@ -116,16 +120,30 @@ def _count(ledger: SqlLedger, page: Page, dataset: str, spent: Spent, alone: boo
         budget.consent(price)
     except BudgetExceeded:
         return _exhaust(ledger, page, dataset)
-    entry, _ = ledger._charge(page, dataset, price=price, question=LOST)
+    entry, _ = ledger._charge(page, dataset, price=price, question=LOST, lost=True)
     return Resumed(dataset, entry.price, exhausted=False)
+
+
+def _close_shares(page: Page, dataset: str) -> None:
+    """Nothing is left of sub-budgets, because who spent what was lost is not known: the steward divides again."""
+    tree = page.check_account(dataset).tree(dataset)
+    nothing = tree.promise.with_coordinates([Fraction(0) for _ in tree.paid], up=True)
+    for path, share in tree.shares.items():
+        if any(share.reserve):
+            page.act(RESERVE, {"share": path, "amount": write(nothing)}, dataset=dataset)
+    for path, share in tree.shares.items():  # only now: a reserve is never more than the cap above it
+        used = tree.promise.with_coordinates(share.paid, up=True)
+        if share.cap != used.coordinates():
+            page.act(ALLOT, {"share": path, "amount": write(used)}, dataset=dataset)
 
 
 def _exhaust(ledger: SqlLedger, page: Page, dataset: str) -> Resumed:
     """Charge all that is left."""
+    _close_shares(page, dataset)
     budget = ledger._filter(page.connection, ledger._account(page.connection, dataset))
     left = budget.remaining()
     price = left.inner if isinstance(left, RandomDP) and budget.charges else left
-    entry, _ = ledger._charge(page, dataset, price=price, question=LOST)
+    entry, _ = ledger._charge(page, dataset, price=price, question=LOST, lost=True)
     return Resumed(dataset, entry.price, exhausted=True)
 
 

@@ -22,14 +22,15 @@ from sitr.flavors.arrows import Kept, kept
 from sitr.flavors.notation import parse, write
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
-from sitr.ledger import registry
-from sitr.ledger.book import SECOND, Page, begin, ledger_id, user, writing
-from sitr.ledger.entry import Account, Entry, Link, Seal, Sealed
+from sitr.ledger import acts, gate, registry
+from sitr.ledger.book import SECOND, Page, begin, ledger_id, writing
+from sitr.ledger.entry import DIRECT, Account, Entry, Link, Seal, Sealed, Warrant
 from sitr.ledger.examine import Examined, examine
 from sitr.ledger.key import installation_key
 from sitr.ledger.migrate import HISTORY, revision, upgrade
 from sitr.ledger.sqlite import sqlite_file
 from sitr.ledger.state import PATIENCE
+from sitr.ledger.who import user
 from sitr.ledger.witness import Head, witnesses
 from sitr.namespace import Later
 
@@ -79,6 +80,8 @@ class SqlLedger:
         key, heads = installation_key(), list[Head]()
 
         def chained(connection: sqlite3.Connection) -> None:
+            if ledger_id(connection) is not None:  # its chain has begun, under an older version
+                return
             if found is not None:
                 registry.refuse_known(self.path)
             heads.append(begin(connection, key))
@@ -158,12 +161,19 @@ class SqlLedger:
         return rebuilt
 
     def charge(
-        self, dataset: str, *, price: Promise, question: str, plan: str = "", description: str = ""
+        self,
+        dataset: str,
+        *,
+        price: Promise,
+        question: str,
+        plan: str = "",
+        description: str = "",
+        warrant: Warrant = DIRECT,
     ) -> tuple[Entry, Filter]:
         """Check the price and record it durably, as one step; returns the entry and the budget after it."""
         with writing(self._file) as page:
             entry, after = self._charge(
-                page, dataset, price=price, question=question, plan=plan, description=description
+                page, dataset, price=price, question=question, plan=plan, description=description, warrant=warrant
             )
         # The charge is durable, and an answer is allowed, only here, after the commit.
         return entry, after
@@ -198,6 +208,12 @@ class SqlLedger:
             rows = connection.execute(f"{_ENTRIES} WHERE {same} ORDER BY number DESC", ours).fetchall()
         return [self._to_entry(row) for row in rows]
 
+    def keyed(self, key: str) -> Entry | None:
+        """The charge that this user made under a key; None if there is none."""
+        with self._file.transaction(write=False) as connection:
+            row = connection.execute(f"{_ENTRIES} WHERE key = :key", {"key": gate.own_key(key)}).fetchone()
+        return None if row is None else self._to_entry(row)
+
     def seal(self, entry: int, kind: Sealed, sha256: str) -> None:
         """Record durably the hash of something that was released for an entry; once, if it is recorded again."""
         with writing(self._file) as page:
@@ -215,6 +231,11 @@ class SqlLedger:
         return [
             Seal(row["entry"], Sealed(row["kind"]), row["sha256"], datetime.fromisoformat(row["at"])) for row in rows
         ]
+
+    def divided(self, dataset: str) -> bool:
+        """Whether the budget has sub-budgets or rules."""
+        with self._file.transaction(write=False) as connection:
+            return acts.any_of(connection, dataset)
 
     def examine(self) -> Examined:
         """Compare every row with its record, every record with the next one, and the end with the witness."""
@@ -240,18 +261,26 @@ class SqlLedger:
         plan: str = "",
         description: str = "",
         beside: tuple[Link, ...] = (),
+        warrant: Warrant = DIRECT,
+        lost: bool = False,
     ) -> tuple[Entry, Filter]:
-        """Check the price and write it down; it counts when the transaction is committed."""
+        """Check the price and write it down; it counts when the transaction is committed.
+
+        Nobody has to allow the charge for what was `lost`.
+        """
         connection = page.connection
         account = self._account(connection, dataset)
-        page.check_account(dataset)
+        spent = page.check_account(dataset)
         budget, signed = self._filter(connection, account), _signature()
-        after, charged = budget.consent(price), cast("Kept", budget.charge(price))
+        charged = cast("Kept", budget.charge(price))
+        if not lost:
+            gate.check(page, spent, gate.Charge(dataset, charged, question, plan, description, warrant))
+        after = budget.consent(price)
         row = {"dataset": dataset, "price": write(charged), "question": question, **signed}
         sums = {"charges": after.charges, "paid": " ".join(map(str, after.paid))}
         links = json.dumps([astuple(link) for link in beside]) if beside else None
         rest = {"beside": links, "plan": plan or None, "description": description or None}
-        number = page.insert("entries", row | sums | rest)
+        number = page.insert("entries", row | sums | rest | gate.columns(warrant))
         stored = connection.execute(f"{_ENTRIES} WHERE number = ?", (number,)).fetchone()
         return self._to_entry(stored), after
 
@@ -313,9 +342,8 @@ class SqlLedger:
         price, at = self._promise(row["price"]), datetime.fromisoformat(row["at"])
         beside = self._links(row["beside"])
         hashes = (row["plan"] or "", row["description"] or "", row["hash"] or "", bool(row["second"]))
-        return Entry(
-            row["number"], row["dataset"], price, row["question"], at, row["by"], row["version"], beside, *hashes
-        )
+        own = (row["number"], row["dataset"], price, row["question"], at, row["by"], row["version"])
+        return Entry(*own, beside, *hashes, row["share"] or "", row["request"] or 0)
 
     def _links(self, text: str | None) -> tuple[Link, ...]:
         try:

@@ -20,7 +20,7 @@ from sitr.errors import BudgetExceeded, LedgerError
 from sitr.flavors.notation import write
 from sitr.flavors.promise import Promise
 from sitr.ledger.book import writing
-from sitr.ledger.entry import Entry, Link
+from sitr.ledger.entry import DIRECT, Entry, Link, Warrant
 from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
 from sitr.ledger.sql import SqlLedger
@@ -30,15 +30,23 @@ Charge = tuple[Entry, Filter]
 
 
 def charge_together(
-    accounts: Sequence[tuple[Ledger, str]], *, price: Promise, question: str, plan: str = "", description: str = ""
+    accounts: Sequence[tuple[Ledger, str]],
+    *,
+    price: Promise,
+    question: str,
+    plan: str = "",
+    description: str = "",
+    warrants: Sequence[Warrant] = (),
 ) -> list[Charge]:
     """Charge a price to data sets in ledgers, to all or to none; the entries name each other.
 
     A single account is charged as ever. Everything that `Ledger.charge` raises can be raised, with nothing spent.
     """
+    by = warrants or [DIRECT for _ in accounts]
     if len(accounts) == 1:
         ((ledger, dataset),) = accounts
-        return [ledger.charge(dataset, price=price, question=question, plan=plan, description=description)]
+        asked = {"question": question, "plan": plan, "description": description}
+        return [ledger.charge(dataset, price=price, warrant=by[0], **asked)]
     for ledger, dataset in accounts:  # so that no file is made for a price that one of them cannot pay
         _consents(dataset, ledger.standing(dataset), price)
     files = [_file(ledger, price) for ledger, _ in accounts]
@@ -59,6 +67,7 @@ def charge_together(
                 plan=plan,
                 description=description,
                 beside=_others(links, files, place),
+                warrant=by[place],
             )
             for place, ((_, dataset), file, page) in enumerate(zip(accounts, files, pages, strict=True))
         ]

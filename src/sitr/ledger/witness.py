@@ -16,41 +16,20 @@ import json
 import os
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from fractions import Fraction
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from sitr.accounting.filter import Filter
 from sitr.errors import LedgerError, SitrError
-from sitr.flavors.notation import parse
-from sitr.flavors.promise import Promise
-from sitr.flavors.random import RandomDP
-from sitr.ledger import chain
+from sitr.ledger import acts, chain, proposals
 from sitr.ledger.key import Key, genuine
+from sitr.ledger.spent import Spent
 from sitr.ledger.state import absolute, locked, state_folder, unwritable, write_durably
 
 BEGAN, JOINED = "began", "joined"
 """The act that begins a chain, and the one with which another installation begins to write to it."""
 
 NOTHING: Mapping[str, Spent] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What a witness knows of an account."""
-
-    opened: str
-    """The hash of the record that opened it: its promise and neighbors cannot change."""
-    promise: str = ""
-    neighbors: str = ""
-    entry: int = 0
-    """The number of its last entry; 0 before the first."""
-    charges: int = 0
-    paid: str = ""
-    """The exact sum of all charges, as in the last entry."""
-    first: str = ""
-    """The price of its first entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +43,7 @@ class Head:
 
     def written(self, by: Key) -> bytes:
         """The file of the witness, signed."""
-        accounts = {name: asdict(spent) for name, spent in self.accounts.items()}
+        accounts = {name: spent.plain() for name, spent in self.accounts.items()}
         content = {"ledger": self.ledger, "number": self.number, "hash": self.hash, "accounts": accounts}
         hash = chain.hash_of(0, "witness", self.ledger, content, chain.START, by.public)
         whole = {"witness": content, "signer": by.public, "signature": by.sign(hash)}
@@ -83,13 +62,13 @@ def follow(connection: sqlite3.Connection, head: Head, *, name: str) -> Head:
             raise altered(name, f"record {found.number} does not continue record {at.number}")
         if found.signer not in known or not chain.intact(connection, found) or not chain.signed(found):
             raise altered(name, f"record {found.number} is not the one that was signed")
-        if not _counted(connection, found, accounts):
+        if not counted(connection, found, accounts):
             raise altered(name, f"record {found.number} does not add up")
         at = found
     return replace(head, number=at.number, hash=at.hash, accounts=accounts)
 
 
-def _counted(connection: sqlite3.Connection, found: chain.Record, accounts: dict[str, Spent]) -> bool:
+def counted(connection: sqlite3.Connection, found: chain.Record, accounts: dict[str, Spent]) -> bool:
     """Count a record; False if it opens an account again, or if the sum in an entry is not the sum of the charges.
 
     Anybody can make a key and append records. So what a record says about sums is computed again: it can only spend.
@@ -99,47 +78,40 @@ def _counted(connection: sqlite3.Connection, found: chain.Record, accounts: dict
         new = found.row not in accounts
         accounts[found.row] = Spent(found.hash, row["promise"], row["neighbors"])
         return new
-    if found.table == "entries":
-        row = connection.execute("SELECT * FROM entries WHERE number = ?", (found.row,)).fetchone()
-        spent = accounts.get(row["dataset"])
-        if spent is None or row["number"] <= spent.entry:
-            return False
-        try:
-            after = _after(spent, row["price"])
-        except (
-            SitrError,
-            ValueError,
-            ZeroDivisionError,
-        ):  # nobody can read or pay this price
-            return False
-        accounts[row["dataset"]] = Spent(
-            spent.opened,
-            spent.promise,
-            spent.neighbors,
-            row["number"],
-            after.charges,
-            " ".join(map(str, after.paid)),
-            spent.first or row["price"],
-        )
-        # Entries of old versions have no sum; it is added up when it is needed.
-        return row["charges"] is None or (row["charges"], row["paid"]) == (
-            after.charges,
-            accounts[row["dataset"]].paid,
-        )
+    try:
+        if found.table == "entries":
+            return _charged(connection, found, accounts)
+        if found.table == "acts":
+            return _acted(connection, found, accounts)
+    except (SitrError, ValueError, LookupError, TypeError, ZeroDivisionError, AttributeError):
+        return False  # nobody can read or pay this price, or do this
     return True
 
 
-def _after(spent: Spent, price: str) -> Filter[Promise]:
-    """The budget after one more charge, from what is remembered of it."""
-    promise = parse(spent.promise)
-    first = parse(spent.first) if spent.first and isinstance(promise, RandomDP) else None
-    before = Filter(promise).paid if not spent.charges else tuple(map(Fraction, spent.paid.split(" ")))
-    random = first if isinstance(first, RandomDP) else None
-    return Filter(promise, spent.charges, before, random).consent(parse(price))
+def _charged(connection: sqlite3.Connection, found: chain.Record, accounts: dict[str, Spent]) -> bool:
+    row = connection.execute("SELECT * FROM entries WHERE number = ?", (found.row,)).fetchone()
+    spent = accounts.get(row["dataset"])
+    if spent is None or row["number"] <= spent.entry:
+        return False
+    after = spent.after(row["dataset"], entry=row["number"], price=row["price"], share=row["share"] or "")
+    accounts[row["dataset"]] = after
+    if row["request"] is not None and not proposals.as_approved(connection, row):
+        return False
+    # Entries of old versions have no sum; it is added up when it is needed.
+    return row["charges"] is None or (row["charges"], row["paid"]) == (after.charges, after.paid)
 
 
-def check_account(connection: sqlite3.Connection, head: Head, dataset: str, *, name: str) -> None:
-    """Refuse an account whose terms or sum are not what the witness remembers. `head` is the head of the ledger now."""
+def _acted(connection: sqlite3.Connection, found: chain.Record, accounts: dict[str, Spent]) -> bool:
+    row = connection.execute("SELECT * FROM acts WHERE number = ?", (found.row,)).fetchone()
+    if row["kind"] in acts.EFFECTIVE:
+        accounts[row["dataset"]] = acts.applied(
+            accounts[row["dataset"]], row["dataset"], row["kind"], body(row["body"])
+        )
+    return row["kind"] not in proposals.DECISIONS or proposals.sound(connection, row)
+
+
+def check_account(connection: sqlite3.Connection, head: Head, dataset: str, *, name: str) -> Spent:
+    """What the witness remembers of an account; an error if its terms or sum differ. `head` is the head now."""
     known, opened = head.accounts.get(dataset), chain.of_row(connection, "accounts", dataset)
     if known is None or opened is None or opened.hash != known.opened or not chain.intact(connection, opened):
         raise altered(name, f"the account of {dataset} is not the one that was opened")
@@ -155,6 +127,7 @@ def check_account(connection: sqlite3.Connection, head: Head, dataset: str, *, n
         (entry := chain.of_row(connection, "entries", row["number"])) is None or not chain.intact(connection, entry)
     ):
         raise altered(name, f"entry {row['number']} is not the one that was signed")
+    return known
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +148,7 @@ class Witness:
                 content["ledger"],
                 content["number"],
                 content["hash"],
-                {name: Spent(**spent) for name, spent in content["accounts"].items()},
+                {name: Spent.of(spent) for name, spent in content["accounts"].items()},
             )
             hash = chain.hash_of(0, "witness", head.ledger, content, chain.START, self.public)
             valid = genuine(self.public, hash, whole["signature"]) and head.ledger == ledger
@@ -183,7 +156,7 @@ class Witness:
             return None
         except OSError as cause:
             raise unwritable(self.folder) from cause
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, LookupError, AttributeError, ZeroDivisionError):
             valid = False
         if not valid:
             raise LedgerError(

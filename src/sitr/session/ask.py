@@ -45,6 +45,8 @@ def ask(
     Whatever a user may do wrong is refused before the charge. Whatever happens after it is one error with one text,
     because its cause could reveal something about the rows.
 
+    A question with a key of the user is charged once: whoever repeats it gets the same answer, even if it was `fresh`.
+
     A question that joins several protected tables is charged to the accounts of all of them, or to none.
 
     Some questions have a second stage, whose measurements are in the same plan and paid by the same charge. `then`
@@ -56,6 +58,8 @@ def ask(
     """
     public, plan = deadline.declared(), question.plan(price_of(price))
     plan.check()
+    if at.warrant.key and (found := kept.repeated(plan, at=at)) is not None:
+        return found
     if coins is None and not fresh and (found := kept.again(plan, at=at)) is not None:
         return found
     if coins is not None and not callable(getattr(coins, "bits", None)):
@@ -69,10 +73,11 @@ def ask(
         check_unchanged(other.backend, other.table)
     asked = {"question": plan.text, **kept.hashes(plan, at=at)}
     if at.beside:  # all accounts, or none
-        accounts = [(desk.ledger, desk.account) for desk in (at, *at.beside)]
-        (entry, standing), *others = together.charge_together(accounts, price=plan.price, **asked)
+        desks = (at, *at.beside)
+        accounts, warrants = [(desk.ledger, desk.account) for desk in desks], [desk.warrant for desk in desks]
+        (entry, standing), *others = together.charge_together(accounts, price=plan.price, warrants=warrants, **asked)
     else:
-        (entry, standing), others = at.ledger.charge(at.account, price=plan.price, **asked), []
+        (entry, standing), others = at.ledger.charge(at.account, price=plan.price, warrant=at.warrant, **asked), []
     beside = tuple(
         Paid(desk.account, desk.table.neighbors(), *charge, desk.ledger)
         for desk, charge in zip(at.beside, others, strict=True)

@@ -58,6 +58,7 @@ from sitr.session.aggregate import AggregateAnswer, AggregateRequest, aggregate_
 from sitr.session.desk import Desk, account_name
 from sitr.session.request import Request
 from sitr.session.shown import Displayed
+from sitr.session.team import Shared
 
 if TYPE_CHECKING:
     from sitr.questions.histogram.methods import Method as How
@@ -93,7 +94,7 @@ else:  # each kind of question loads what it needs when it is asked
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Budget(Displayed):
+class Budget(Shared, Displayed):
     """The budget of one data set, recorded in a ledger, with all ways to ask questions.
 
     SQL text and calls make the same questions: `budget.sql("SELECT COUNT(*) AS n FROM visits")` and
@@ -190,6 +191,18 @@ class Budget(Displayed):
             given |= {"max_rows": table.max_rows, "bias_rows": bias_rows}
             request = auto.requested(request, caps, given=given)
         return request if weights is None else request.weights(weights)
+
+    def ask(
+        self, text: str, price: Price, *, key: str | None = None, request: int | None = None, **limits: Any
+    ) -> AggregateAnswer:
+        """Ask a question in SQL and pay for it; `limits` are those of `sql`.
+
+        With a `key` of your own, the question is charged once, however often you repeat it: see `keyed`. With a
+        `request`, it is the one that was approved: see `approved`.
+        """
+        at = self if key is None else self.keyed(key)
+        at = at if request is None else at.approved(request)
+        return at.sql(text, **limits).release(price)
 
     def beside(self, *others: Budget) -> Budget:
         """The same budget, whose questions in SQL can also join the protected tables of other budgets.
@@ -375,7 +388,7 @@ class Budget(Displayed):
         return dummies.Dummy(self.table, rows, seed, lambda at: Budget(at, self.public), self.promise)
 
     def standing(self) -> Filter:
-        """The promise and all charges so far."""
+        """The promise and all charges so far, of the data set: also where questions are charged to a sub-budget."""
         return self.ledger.standing(self._at.account)
 
     @property
@@ -384,8 +397,9 @@ class Budget(Displayed):
         return self.standing().promise
 
     def remaining(self) -> Kept:
-        """What is left."""
-        return self.standing().remaining()
+        """What is left; of a sub-budget, the most that can be charged to it now."""
+        share = self._at.warrant.share
+        return self.accounts().left(share) if share else self.standing().remaining()
 
     def entries(self) -> list[Entry]:
         """All charges, oldest first."""

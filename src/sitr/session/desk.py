@@ -11,6 +11,7 @@ from sitr.dataclass import dataclass
 from sitr.dataset.publication import Publication
 from sitr.dataset.schema import Table
 from sitr.errors import DescriptionError
+from sitr.ledger.entry import DIRECT, Warrant
 from sitr.ledger.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class Desk:
     """Other protected tables that the question joins; their accounts are charged too."""
     public: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
     """The public tables that the question joins, by name."""
+    warrant: Warrant = DIRECT
+    """The sub-budget that pays, and by whose leave."""
 
     @property
     def backend(self) -> Backend:

@@ -38,7 +38,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sitr.errors import FileError, InvalidUse, LedgerError, NotKept
+from sitr.errors import FileError, InvalidUse, LedgerError, NotAllowed, NotKept
 from sitr.ledger.departure import Departure
 from sitr.ledger.entry import Entry, Sealed
 from sitr.ledger.lazy import LazyLedger
@@ -162,6 +162,34 @@ def again(plan: Plan, *, at: Desk) -> tuple[Any, Receipt] | None:
         if (found.content["plan"], found.content["description"]) == (wanted, _described(at)):
             return opened(found, plan, ledger=at.ledger)
     return None
+
+
+def repeated(plan: Plan, *, at: Desk) -> tuple[Any, Receipt] | None:
+    """What was released for the charge that this user made under the same key; None if there was no such charge.
+
+    A key belongs to one plan. A charge without a kept answer stays spent and is never drawn again: a second draw would
+    be a second release for one price.
+    """
+    wanted = hashes(plan, at=at)
+    if not wanted["plan"]:
+        raise InvalidUse(
+            given="A question with a function of your own has no key, because nobody can say whether it is the same.",
+            do="Leave the key out; nothing was spent.",
+        )
+    entry = at.ledger.keyed(at.warrant.key)
+    if entry is None:
+        return None
+    if (entry.dataset, entry.plan, entry.description) != (at.account, wanted["plan"], wanted["description"]):
+        raise NotAllowed(
+            given=f"This key belongs to another question or price, that of entry {entry.number}.",
+            do="Choose a new key for a new question; nothing was spent.",
+        )
+    if (found := find(at.ledger, entry)) is None:
+        raise NotAllowed(
+            given=f"Entry {entry.number} was charged under this key, and no answer to it is kept.",
+            do="It stays spent and is never drawn again; choose a new key to pay for a new answer.",
+        )
+    return opened(found, plan, ledger=at.ledger)
 
 
 def opened(found: KeptAnswer, plan: Plan, *, ledger: Ledger) -> tuple[Any, Receipt]:

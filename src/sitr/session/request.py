@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import field, replace
-from typing import Generic, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, Unpack, cast
 
 from sitr.accounting.filter import Filter
 from sitr.dataclass import dataclass
@@ -12,6 +13,7 @@ from sitr.errors import QuestionError
 from sitr.flavors.arrows import Kept
 from sitr.flavors.price import Amounts, Price, price_of
 from sitr.flavors.promise import Promise
+from sitr.namespace import Later
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.plans.plan import Plan
@@ -27,6 +29,13 @@ from sitr.session.column_errors import ColumnErrors, ranked
 from sitr.session.desk import Desk
 from sitr.session.prices import Errors, Sizes, around, expected, price_for, released_sizes
 from sitr.session.shown import Displayed, once
+
+if TYPE_CHECKING:
+    from sitr.ledger import approval
+    from sitr.ledger.proposals import Proposal
+    from sitr.session import kept
+else:  # a preview requests nothing and keeps nothing
+    approval, kept = Later("sitr.ledger.approval"), Later("sitr.session.kept")
 
 Answered_co = TypeVar("Answered_co", bound=Answer, covariant=True)
 
@@ -103,6 +112,35 @@ class Request(Displayed, Generic[Answered_co]):
         is `delta`, or a tenth of the budget's. It is rounded up to three digits.
         """
         return price_for(self.question, error, at=self.at, size=size, rows=rows, delta=delta)
+
+    def propose(
+        self, price: Price | None = None, *, reason: str, days: int = 14, **amounts: Unpack[Amounts]
+    ) -> Proposal:
+        """Ask somebody else to approve this question at this price, for a reason. Spends nothing and reads no rows.
+
+        When it is approved, within these days, ask it exactly so: `budget.approved(7).sql(…).release(…)`.
+        """
+        if self.at.beside:
+            raise QuestionError(
+                given="A question that joins several budgets cannot be requested.",
+                do="Request questions about one data set.",
+            )
+        found = self.preview(price, **amounts)
+        try:
+            errors = dict(found.errors())
+        except QuestionError:  # they depend on the data
+            errors = {}
+        return approval.propose(
+            self.at.ledger,
+            self.at.account,
+            share=self.at.warrant.share,
+            price=found.price,
+            question=found.plan.text,
+            reason=reason,
+            errors={name: error for name, error in errors.items() if math.isfinite(error)},
+            days=days,
+            **kept.hashes(found.plan, at=self.at),
+        )
 
     def release(
         self,

@@ -1,0 +1,68 @@
+"""What is known of an account after all its records: its terms, its total, its sub-budgets and its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from fractions import Fraction
+from typing import Any, cast
+
+from sitr.accounting.filter import Filter
+from sitr.flavors.arrows import Kept
+from sitr.flavors.notation import parse
+from sitr.flavors.promise import Promise
+from sitr.flavors.random import RandomDP
+from sitr.ledger.rules import FREE, Rules
+from sitr.ledger.shares import Accounts, Share
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a witness knows of an account."""
+
+    opened: str
+    """The hash of the record that opened it: its promise and neighbors cannot change."""
+    promise: str = ""
+    neighbors: str = ""
+    entry: int = 0
+    """The number of its last entry; 0 before the first."""
+    charges: int = 0
+    paid: str = ""
+    """The exact sum of all charges, as in the last entry."""
+    first: str = ""
+    """The price of its first entry."""
+    shares: Mapping[str, Share] = field(default_factory=dict)
+    """Its sub-budgets by their paths."""
+    rules: Rules = FREE
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON."""
+        own = {each.name: getattr(self, each.name) for each in fields(self)}
+        shares = {path: share.plain() for path, share in self.shares.items()}
+        return own | {"shares": shares, "rules": asdict(self.rules)}
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> Spent:
+        """From JSON; what an older version of Sitr did not know is missing there."""
+        shares = {path: Share.of(share) for path, share in plain.get("shares", {}).items()}
+        return cls(**{**plain, "shares": shares, "rules": Rules(**plain.get("rules", {}))})
+
+    def filter(self) -> Filter[Promise]:
+        """The budget of the data set."""
+        promise = parse(self.promise)
+        first = parse(self.first) if self.first and isinstance(promise, RandomDP) else None
+        paid = Filter(promise).paid if not self.charges else tuple(map(Fraction, self.paid.split(" ")))
+        return Filter(promise, self.charges, paid, first if isinstance(first, RandomDP) else None)
+
+    def tree(self, dataset: str) -> Accounts:
+        """The budget of the data set and its sub-budgets."""
+        budget = self.filter()
+        return Accounts(dataset, cast("Kept", budget.promise), budget.paid, self.shares)
+
+    def after(self, dataset: str, *, entry: int, price: str, share: str) -> Spent:
+        """After one more entry; an error if the budget, or a sub-budget, does not consent."""
+        charge = parse(price)
+        after = self.filter().consent(charge)
+        shares = self.tree(dataset).charge(share, charge).shares if self.shares or share else self.shares
+        paid, first = " ".join(map(str, after.paid)), self.first or price
+        return replace(self, entry=entry, charges=after.charges, paid=paid, first=first, shares=shares)

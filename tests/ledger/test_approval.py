@@ -1,0 +1,100 @@
+"""Decisions and answers that were not possible are found, even if somebody signed them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sitr.errors import LedgerError, NotAllowed
+from sitr.flavors.pure import PureDP
+from sitr.ledger.approval import approve, propose, queue, refuse
+from sitr.ledger.book import act_row, insert
+from sitr.ledger.entry import Warrant
+from sitr.ledger.examine import Fault
+from sitr.ledger.key import installation_key
+from sitr.ledger.proposals import Proposal, Status
+from sitr.ledger.sql import SqlLedger
+from sitr.ledger.who import acting
+from tests.ledger.test_witness import faults, without_triggers
+
+ASKED = {"question": "COUNT(*)", "plan": "p" * 64, "description": "d" * 64}
+
+
+@pytest.fixture
+def ledger(path: Path) -> SqlLedger:
+    made = SqlLedger(path)
+    made.open("clinic", promise=PureDP(1.0), neighbors="row, add-remove")
+    return made
+
+
+def asked(ledger: SqlLedger, by: str = "ana") -> Proposal:
+    with acting(by):
+        return propose(ledger, "clinic", share="", price=PureDP(0.1), reason="Report", errors={"n": 3.0}, **ASKED)
+
+
+def test_all_steps_are_in_the_chain(ledger: SqlLedger) -> None:
+    one, other = asked(ledger), asked(ledger)
+    with acting("noor"):
+        approve(ledger, one.number)
+        refuse(ledger, other.number, reason="Too much")
+    with acting("ana"):
+        ledger.charge("clinic", price=PureDP(0.1), warrant=Warrant(request=one.number), **ASKED)
+    assert [each.status for each in queue(ledger, "clinic")] == [Status.ANSWERED, Status.REFUSED]
+    assert faults(ledger) == set()
+    with pytest.raises(LedgerError, match=r"There is no request 999"), acting("noor"):
+        approve(ledger, 999)
+
+
+@pytest.mark.parametrize("by", ["ana", "noor"])
+def test_a_decision_by_who_asked_or_a_second_one_is_found(ledger: SqlLedger, path: Path, by: str) -> None:
+    """Written past the client, with the key of the installation: ana approves herself, or noor decides again."""
+    found = asked(ledger)
+    with acting("noor"):
+        if by == "noor":
+            refuse(ledger, found.number)
+    with acting(by), without_triggers(path) as connection:
+        row = act_row("approved", {}, dataset="clinic") | {"about": found.number}
+        insert(connection, "acts", row, installation_key())
+    assert faults(ledger) == {Fault.WRONG_SUM}
+    with pytest.raises(LedgerError, match="does not add up"):
+        ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")
+
+
+@pytest.mark.parametrize("changed", [{"plan": "x" * 64}, {"price": "pure(epsilon=0.2)"}, {"by": "ben"}, {}])
+def test_an_answer_that_nobody_approved_is_found(ledger: SqlLedger, path: Path, changed: dict[str, str]) -> None:
+    found = asked(ledger)
+    if changed:
+        with acting("noor"):
+            approve(ledger, found.number)
+    price = changed.get("price", "pure(epsilon=0.1)")
+    row = {"dataset": "clinic", "price": price, **ASKED, "at": found.at.isoformat(), "by": "ana", "version": "0"}
+    paid = "1/5" if "price" in changed else "1/10"
+    row |= {"charges": 1, "paid": paid, "request": found.number} | changed
+    with without_triggers(path) as connection:
+        insert(connection, "entries", row, installation_key())
+    assert faults(ledger) == {Fault.WRONG_SUM}
+
+
+def test_an_answer_as_approved_is_sound_when_it_is_written_like_this(ledger: SqlLedger, path: Path) -> None:
+    """The twin of the test above: nothing but the change is found there."""
+    found = asked(ledger)
+    with acting("noor"):
+        approve(ledger, found.number)
+    row = {"dataset": "clinic", "price": "pure(epsilon=0.1)", **ASKED, "at": found.at.isoformat(), "by": "ana"}
+    with without_triggers(path) as connection:
+        sums = {"version": "0", "charges": 1, "paid": "1/10", "request": found.number}
+        insert(connection, "entries", row | sums, installation_key())
+    assert faults(ledger) == set()
+
+
+def test_an_approved_request_is_charged_once(ledger: SqlLedger) -> None:
+    found = asked(ledger)
+    with acting("noor"):
+        approve(ledger, found.number)
+    with acting("ana"):
+        warrant = Warrant(request=found.number)
+        ledger.charge("clinic", price=PureDP(0.1), warrant=warrant, **ASKED)
+        with pytest.raises(NotAllowed, match="is answered, not approved"):
+            ledger.charge("clinic", price=PureDP(0.1), warrant=warrant, **ASKED)
+    assert len(ledger.entries()) == 1
