@@ -20,6 +20,8 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
+from unittest.mock import patch
 
 from rich.console import Console
 
@@ -154,16 +156,72 @@ def targets(figures: Sequence[Figure]) -> Iterator[Target]:
             )
 
 
+def replay(folder: Path, times: int) -> dict[str, int]:
+    """Ask a question, and then the same one again: how many charges and draws of noise the repetitions made."""
+    import pyarrow as pa
+
+    import sitr
+    from sitr.noise.coins import Keystream
+
+    people = pa.table({"ward": ["a", "b", "b"] * 100})
+    data = sitr.protect(people, unit=sitr.Row(), keys={"ward": ["a", "b"]}, name="people")
+    budget = data.budget(sitr.ZeroConcentratedDP(1.0), ledger=folder / "replayed.db")
+    question, price = budget.group_by("ward").agg(n=sitr.count()), sitr.ZeroConcentratedDP(0.01)
+    first, draws, words = question.release(price), 0, Keystream.words
+
+    def counted(coins: Keystream, count: int) -> Any:
+        nonlocal draws
+        draws += 1
+        return words(coins, count)
+
+    other = 0
+    with patch.object(Keystream, "words", counted):
+        for _ in range(times):
+            other += question.release(price).table != first.table
+    return {"charges": len(budget.ledger.entries()) - 1, "draws": draws, "other answers": other}
+
+
+def _faults(folder: Path, options: argparse.Namespace, console: Console) -> int:
+    """The long runs; 1 if anything was found."""
+    wrong = 0
+    if options.kills:
+        from benchmarks.ledger_kills import KINDS, kill
+
+        for kind in options.kinds or KINDS:
+            killed = kill(kind, folder, options.kills, seed=options.seed)
+            wrong += len(killed.wrong)
+            console.print(f"{kind}: {killed.kills:,} kills, {killed.finished:,} pieces of work finished", end="")
+            console.print(f", {len(killed.wrong)} faults", *killed.wrong[:10], sep="\n  ", highlight=False)
+    if options.power_cuts:
+        from benchmarks.power_cut import cut_power
+
+        survived = cut_power(folder, options.power_cuts, seed=options.seed)
+        wrong += survived.lost + survived.refused + survived.unsound
+        console.print(survived, highlight=False)
+    if options.replays:
+        found = replay(folder, options.replays)
+        wrong += sum(found.values())
+        console.print(f"{options.replays:,} replays: {found}", highlight=False)
+    return int(wrong > 0)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lengths", type=int, nargs="+", default=list(LENGTHS))
     parser.add_argument("--accounts", type=int, default=1_000)
     parser.add_argument("--repeat", type=int, default=100, help="how often each call is timed")
+    parser.add_argument("--kills", type=int, help="kill this many children instead, of each kind of work")
+    parser.add_argument("--kinds", nargs="+", help="which kinds of work: charge, answer, migration, backup")
+    parser.add_argument("--power-cuts", type=int, help="cut the power this often instead")
+    parser.add_argument("--replays", type=int, help="ask the same question this often instead")
+    parser.add_argument("--seed", type=int, default=0, help="chooses the moments")
     parser.add_argument("--json", type=Path, help="write all figures to this file")
     options = parser.parse_args(arguments)
     console = Console()
     with TemporaryDirectory() as name:
         os.environ["SITR_STATE"] = f"{name}/state"
+        if options.kills or options.power_cuts or options.replays:
+            return _faults(Path(name), options, console)
         figures = []
         for figure in speed(Path(name), options.lengths, accounts=options.accounts, repeat=options.repeat):
             figures.append(figure)
