@@ -4,8 +4,8 @@ SQLite reaches files through a "virtual file system", and APSW lets one be writt
 everything on to real files and remembers what a disk would have promised: the content of each file when it was last
 synced, and every write since. At a chosen moment the power is cut. Then nothing is written any more, and each file is
 put back to what was synced, with a random part of the later writes, sector by sector: a write may survive whole, torn
-or not at all, and a later one may survive without an earlier one. A file that was made, renamed or deleted may still have
-its old name until the folder was synced. The witness, which is written without SQLite, is treated in the same way:
+or not at all, and a later one may survive without an earlier one. A file that was made, renamed or deleted may still
+have its old name until the folder was synced. The witness, which is written without SQLite, is treated in the same way:
 `os.fsync` and `Path.replace` are watched.
 
 What then comes up is opened by the ordinary ledger. Every charge that was returned must be there, the ledger must not

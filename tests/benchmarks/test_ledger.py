@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.ledger import Figure, charge, grow, opened, replay, targets
-from benchmarks.ledger import NEIGHBORS, PROMISE
+from benchmarks.ledger import NEIGHBORS, PROMISE, Figure, charge, grow, opened, replay, targets
 from benchmarks.ledger_kills import KINDS, kill
 from sitr.ledger.sql import SqlLedger
 
