@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.ledger_care import add_to
+from sitr.cli import ledger_care, ledger_export
 from sitr.cli.options import Json
 from sitr.cli.terminal import Command, Group, console, help_alone, say_json, table
 from sitr.errors import no_ledger
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(cls=Group, help="Inspect a ledger.")
 app.callback(invoke_without_command=True)(help_alone)
-add_to(app)
+ledger_care.add_to(app)
+ledger_export.add_to(app)
 
 
 @app.command("show", cls=Command)
@@ -49,7 +50,7 @@ def show(
     standings = [(account, kept.check(account.dataset)) for account in accounts]
     entries = kept.entries(dataset)
     if as_json:
-        say_json(_content(ledger, standings, entries))
+        say_json(content_of(str(ledger), standings, entries))
         return
     out = console()
     text.show(_accounts(standings), out=out)
@@ -91,11 +92,12 @@ OPEN = "Only the first charge may be random, with mechanisms fixed in advance."
 CLOSED = "No further charge may be random, because only the first one may."
 
 
-def _content(ledger: Path, standings: list[tuple[Account, Filter]], entries: list[Entry]) -> dict[str, object]:
+def content_of(ledger: str, standings: list[tuple[Account, Filter]], entries: list[Entry]) -> dict[str, object]:
+    """The budgets and charges of a ledger as JSON."""
     from sitr.report.envelope import promise_dict
 
     return {
-        "ledger": str(ledger),
+        "ledger": ledger,
         "accounts": [
             {
                 "dataset": account.dataset,

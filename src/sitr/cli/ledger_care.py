@@ -37,7 +37,7 @@ def verify(ledger: Where, as_json: Json = False) -> None:
 
     Example: sitr ledger verify sitr.db
     """
-    found_ledger = _opened(ledger)
+    found_ledger = opened(ledger)
     with working(f"Reading {ledger}", quiet=as_json):
         found = found_ledger.examine()
     if as_json:
@@ -61,7 +61,7 @@ def backup(
     """
     from sitr.ledger.resume import back_up
 
-    records = back_up(_opened(ledger), to)
+    records = back_up(opened(ledger), to)
     if as_json:
         say_json({"ledger": str(ledger), "copy": str(to), "records": records})
     else:
@@ -97,7 +97,7 @@ def resume(ledger: Where, as_json: Json = False) -> None:
     """
     from sitr.ledger.resume import resume as resumed
 
-    _tell(ledger, resumed(_opened(ledger)), as_json=as_json)
+    _tell(ledger, resumed(opened(ledger)), as_json=as_json)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -106,7 +106,7 @@ def add_to(app: typer.Typer) -> None:
         app.command(command.__name__, cls=Command)(command)
 
 
-def _opened(ledger: Path) -> SqlLedger:
+def opened(ledger: Path) -> SqlLedger:
     if ledger.parent.is_dir() and not ledger.exists():
         raise no_ledger(ledger.absolute())
     from sitr.ledger.sql import SqlLedger  # only now: much slower than to look for a file

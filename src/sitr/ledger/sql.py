@@ -22,7 +22,7 @@ from sitr.flavors.arrows import Kept, kept
 from sitr.flavors.notation import parse, write
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
-from sitr.ledger import registry
+from sitr.ledger import chain, registry
 from sitr.ledger.book import SECOND, Page, begin, ledger_id, user, writing
 from sitr.ledger.entry import Account, Entry, Link, Seal, Sealed
 from sitr.ledger.examine import Examined, examine
@@ -225,6 +225,12 @@ class SqlLedger:
         others = registry.at(self.path) - {name or ""}
         with self._file.transaction(write=False) as connection:
             return examine(connection, head, key=remembered.public, replaced=bool(others), add_up=self.check)
+
+    def hash_at(self, number: int) -> str | None:
+        """The hash of a record of the chain."""
+        with self._file.transaction(write=False) as connection:
+            found = chain.record(connection, number)
+        return None if found is None else found.hash
 
     def _revision(self) -> str | None:
         with self._file.transaction(write=False) as connection:
