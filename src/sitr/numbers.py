@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from numbers import Rational, Real
 from operator import index
 
@@ -66,6 +67,8 @@ def exact(number: Number | Rational) -> Fraction:
     >>> exact(0.1), exact(1e-6), exact(3)
     (Fraction(1, 10), Fraction(1, 1000000), Fraction(3, 1))
     """
+    if type(number) is float and math.isfinite(number):
+        return _decimal(number)
     if isinstance(number, Rational):
         return Fraction(int(number.numerator), int(number.denominator))
     try:
@@ -77,6 +80,12 @@ def exact(number: Number | Rational) -> Fraction:
             wanted="a finite number", given=quoted(number), do="Write it as 3, 0.1 or Fraction(1, 3)."
         )
     return Fraction(repr(float(number)))  # a numpy scalar prints differently
+
+
+@lru_cache(maxsize=4096)
+def _decimal(number: float) -> Fraction:
+    """The decimal that a float prints as; remembered, because a budget is compared with its promise again and again."""
+    return Fraction(repr(number))
 
 
 def upward(number: Number) -> float:

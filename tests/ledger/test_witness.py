@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -18,9 +20,9 @@ from sitr.flavors.pure import PureDP
 from sitr.ledger import chain
 from sitr.ledger.book import act_row, insert, ledger_id
 from sitr.ledger.examine import Fault
-from sitr.ledger.key import installation_key, key_of
+from sitr.ledger.key import genuine, installation_key, key_of
 from sitr.ledger.sql import SqlLedger
-from sitr.ledger.witness import Witness, witnesses
+from sitr.ledger.witness import Head, Spent, Witness, witnesses
 
 NEIGHBORS = "row, add-remove"
 
@@ -347,7 +349,7 @@ def test_a_witness_that_is_gone_or_changed_is_missed(ledger: SqlLedger) -> None:
     with ledger._file.transaction(write=False) as connection:
         file = witnesses(installation_key())._path(str(ledger_id(connection)))
     whole = file.read_text()
-    file.write_text(whole.replace('"charges": 3', '"charges": 2'))
+    file.write_text(whole.replace('"charges":3', '"charges":2'))
     with pytest.raises(LedgerError, match="was changed by hand"):
         charge(ledger)
     file.unlink()
@@ -355,6 +357,18 @@ def test_a_witness_that_is_gone_or_changed_is_missed(ledger: SqlLedger) -> None:
         charge(ledger)
     file.write_text(whole)
     charge(ledger)
+
+
+def test_the_file_of_a_witness_is_what_its_hash_covers() -> None:
+    """It is put together from remembered texts of accounts, which must be what JSON would write."""
+    key = key_of(bytes(32))
+    odd = {'q"uo\\te': Spent("a", "pure(1)", "row"), "عيادة \udcff": Spent("b", paid="1/3 0"), "a": Spent("c")}
+    head = Head("1" * 32, 7, "f" * 64, odd)
+    whole = json.loads(head.written(key))
+    content = {"ledger": head.ledger, "number": 7, "hash": head.hash}
+    assert whole["witness"] == content | {"accounts": {name: asdict(spent) for name, spent in odd.items()}}
+    hash = chain.hash_of(0, "witness", head.ledger, whole["witness"], chain.START, key.public)
+    assert genuine(key.public, hash, whole["signature"])
 
 
 def elsewhere(state: Path, act: Callable[[], object]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli import ledger_care, ledger_shares
+from sitr.cli import ledger_care, ledger_export, ledger_shares
 from sitr.cli.options import Json
 from sitr.cli.terminal import Command, Group, console, help_alone, say_json, table
 from sitr.errors import no_ledger
@@ -27,6 +27,7 @@ app = typer.Typer(cls=Group, help="Inspect a ledger.")
 app.callback(invoke_without_command=True)(help_alone)
 ledger_care.add_to(app)
 ledger_shares.add_to(app)
+ledger_export.add_to(app)
 
 
 @app.command("show", cls=Command)
@@ -53,7 +54,7 @@ def show(
     entries = kept.entries(dataset)
     divided = {each.dataset: steward.tree(kept, each.dataset) for each in accounts if kept.divided(each.dataset)}
     if as_json:
-        say_json(_content(ledger, standings, entries, divided))
+        say_json(content_of(str(ledger), standings, entries, divided))
         return
     out = console()
     text.show(_accounts(standings), out=out)
@@ -101,16 +102,17 @@ OPEN = "Only the first charge may be random, with mechanisms fixed in advance."
 CLOSED = "No further charge may be random, because only the first one may."
 
 
-def _content(
-    ledger: Path,
+def content_of(
+    ledger: str,
     standings: list[tuple[Account, Filter]],
     entries: list[Entry],
     divided: dict[str, Accounts],
 ) -> dict[str, object]:
+    """The budgets and charges of a ledger as JSON."""
     from sitr.report.envelope import promise_dict
 
     return {
-        "ledger": str(ledger),
+        "ledger": ledger,
         "accounts": [
             {
                 "dataset": account.dataset,

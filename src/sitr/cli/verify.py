@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sitr.report.words.words import Words
     from sitr.session.verify import Verified
 
-EXITS = {"valid": 0, "altered": 1, "unknown entry": 3, "other ledger": 4}
+EXITS = {"valid": 0, "altered": 1, "unknown entry": 3, "other ledger": 4, "not listed": 5}
 """The exit code of each verdict; 2 means that the file is no certificate, as for all bad input."""
 
 
@@ -30,7 +30,10 @@ def verify(
         typer.Argument(metavar="FILE", help="A certificate (.html), or a table of probabilities (.csv or .parquet)."),
     ],
     ledger: Annotated[
-        Path | None, typer.Option(help="For a certificate: the ledger file, which records what was spent.")
+        Path | None, typer.Option(help="For a certificate: the ledger file, or its export (.json).")
+    ] = None,
+    head: Annotated[
+        Path | None, typer.Option(help="For a certificate: a signed head of the ledger, from sitr ledger export.")
     ] = None,
     claim: Annotated[
         list[str] | None, typer.Option(help="For a table: a claim, such as 'approximate(1, 1e-6)'. Repeatable.")
@@ -63,15 +66,15 @@ def verify(
     """Verify a certificate, or a table of probabilities.
 
     Certificate: does it belong to an entry of the ledger, and was it altered? Exit codes: 0 valid, 1 altered, 3 unknown
-    entry, 4 other ledger. Table: the tight ε, δ, ρ, μ and others of a mechanism, and whether claims hold. Exit codes: 0
-    kept, 1 broken, 3 undecided. 2 means a file that is neither. No data are read.
+    entry, 4 other ledger, 5 not listed in a head. Table: the tight ε, δ, ρ, μ and others of a mechanism, and whether
+    claims hold. Exit codes: 0 kept, 1 broken, 3 undecided. 2 means a file that is neither. No data are read.
 
     Example: sitr verify wards.html --ledger sitr.db
 
     Example: sitr verify response.csv --claim 'pure(1)' --plot curves.svg
     """
-    if file.suffix.lower() in CERTIFICATES or ledger is not None:
-        _certificate(file, ledger, claim, as_json=as_json)
+    if file.suffix.lower() in CERTIFICATES or ledger is not None or head is not None:
+        _certificate(file, ledger, head, claim, as_json=as_json)
         return
     from sitr.cli.verify_table import Asked, verify_table
 
@@ -92,21 +95,21 @@ def verify(
     verify_table(file, asked, as_json=as_json)
 
 
-def _certificate(certificate: Path, ledger: Path | None, claim: list[str] | None, *, as_json: bool) -> None:
-    if ledger is None or claim:
+def _certificate(
+    certificate: Path, ledger: Path | None, head: Path | None, claim: list[str] | None, *, as_json: bool
+) -> None:
+    if (ledger is None and head is None) or claim:
         raise BadUsage(
-            wanted="--ledger for a certificate, and --claim for a table of probabilities",
+            wanted="--ledger or --head for a certificate, and --claim for a table of probabilities",
             given=f"{certificate} with {'--claim' if claim else 'neither'}",
             do="Give the ledger that recorded the certificate, or a table in a .csv or .parquet file.",
         )
-    from sitr.ledger.sql import SqlLedger
     from sitr.report.text import terminal as text
     from sitr.report.words.words import in_words
-    from sitr.session.verify import verify as verified
 
-    found = verified(certificate, SqlLedger(ledger, create=False))
+    found = _found(certificate, ledger, head)
     if as_json:
-        say_json(_content(found, certificate, ledger))
+        say_json(_content(found, certificate, ledger, head))
     else:
         out = console()
         out.print(_sentence(found, in_words()), soft_wrap=True)
@@ -114,10 +117,36 @@ def _certificate(certificate: Path, ledger: Path | None, claim: list[str] | None
     raise typer.Exit(EXITS[found.verdict.value])
 
 
+def _found(certificate: Path, ledger: Path | None, head: Path | None) -> Verified:
+    from sitr.ledger.export import read_export, read_head
+    from sitr.session.verify import verify as verified
+    from sitr.session.verify import verify_by_head
+
+    signed = None if head is None else read_head(head)
+    if ledger is None:
+        assert signed is not None
+        return verify_by_head(certificate, signed)
+    if ledger.suffix.lower() == ".json":
+        books = read_export(ledger)
+        if signed is not None:
+            signed.refuse_other(books.hash_at(signed.number), ledger)
+        return verified(certificate, books)
+    from sitr.ledger.sql import SqlLedger
+
+    kept = SqlLedger(ledger, create=False)
+    if signed is not None:
+        signed.refuse_other(kept.hash_at(signed.number), ledger)
+    return verified(certificate, kept)
+
+
 def _sentence(found: Verified, words: Words) -> str:
     from sitr.session.verify import Verdict
 
     say = words.verify
+    if found.verdict is Verdict.NOT_LISTED:
+        return say.unlisted(found.number)
+    if found.entry is None and found.verdict is Verdict.VALID:
+        return say.listed(found.number)
     if found.entry is None:
         unknown = found.verdict is Verdict.UNKNOWN_ENTRY
         return say.unknown(found.number) if unknown else say.other(found.number)
@@ -139,13 +168,14 @@ def _facts(found: Verified, words: Words) -> Facts:
     )
 
 
-def _content(found: Verified, certificate: Path, ledger: Path) -> dict[str, object]:
+def _content(found: Verified, certificate: Path, ledger: Path | None, head: Path | None) -> dict[str, object]:
     from sitr.cli.ledger import entry_content
     from sitr.report.words.english.english import ENGLISH
 
     return {
         "certificate": str(certificate),
-        "ledger": str(ledger),
+        "ledger": None if ledger is None else str(ledger),
+        "head": None if head is None else str(head),
         "verdict": found.verdict.value,
         "words": _sentence(found, ENGLISH),
         "number": found.number,

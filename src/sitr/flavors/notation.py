@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -57,6 +58,7 @@ for _name, _module in FLAVORS.items():
     register(getattr(import_module(f"sitr.flavors.{_module}"), _name))
 
 
+@lru_cache(maxsize=1024)
 def parse(text: str) -> Promise:
     """Read a promise.
 

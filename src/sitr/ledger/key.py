@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,7 @@ class Key:
         return f"Key({self.public})"
 
 
+@lru_cache(maxsize=4)
 def key_of(seed: bytes) -> Key:
     """The key with these 32 bytes, the first one of RFC 8032's examples for instance.
 
@@ -56,10 +58,7 @@ def installation_key(folder: Path | None = None) -> Key:
 
 def _key(path: Path) -> Key:
     try:
-        with locked(path):
-            if not path.exists():
-                write_durably(path, os.urandom(BYTES))
-            seed = path.read_bytes()
+        seed = _found(path) or _made(path)
     except OSError as cause:
         raise unwritable(path.parent) from cause
     if len(seed) != BYTES:
@@ -68,6 +67,21 @@ def _key(path: Path) -> Key:
             do="Restore it from a backup; without one, move it away, and the next charge makes a new key.",
         )
     return key_of(seed)
+
+
+def _found(path: Path) -> bytes | None:
+    """The key in a file, which is put in place whole: to read it takes no lock."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _made(path: Path) -> bytes:
+    with locked(path):
+        if not path.exists():
+            write_durably(path, os.urandom(BYTES))
+        return path.read_bytes()
 
 
 def new_name() -> str:

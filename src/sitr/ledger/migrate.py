@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING
 
 from sitr.errors import LedgerError
@@ -26,6 +27,7 @@ GUARDED = {"accounts": "dataset", "acts": "number", "entries": "number", "record
 """The tables whose rows never change, with the columns that name them."""
 
 
+@cache
 def guards() -> dict[str, str]:
     """The triggers that refuse to change a row, as the migrations make them, by name."""
     refuse = "BEGIN SELECT RAISE(ABORT, 'a ledger only grows: what is written stays'); END"

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sitr.errors import LedgerError, LedgerMismatch
 from sitr.ledger.key import installation_key
@@ -38,8 +38,8 @@ def remember(path: Path, ledger: str) -> None:
 
 def at(path: Path) -> set[str]:
     """The ledgers that were last seen at a path, and where it leads to."""
-    with _registry() as content:
-        return {str(content["ledgers"][name]) for name in _names(path) if name in content["ledgers"]}
+    ledgers = _read(state_folder() / "registry.json")["ledgers"]
+    return {str(ledgers[name]) for name in _names(path) if name in ledgers}
 
 
 def recognise(path: Path, ledger: str) -> None:
@@ -112,17 +112,27 @@ def _registry() -> Iterator[dict[str, Any]]:
     path = state_folder() / "registry.json"
     try:
         with locked(path):
-            text = path.read_text() if path.exists() else '{"ledgers": {}, "sources": {}}'
-            try:
-                content = json.loads(text)
-                content["ledgers"], content["sources"]
-            except (ValueError, TypeError, KeyError) as cause:
-                raise LedgerError(
-                    given=f"The registry {path} cannot be read.",
-                    do="Restore it from a backup, or move it away: then second budgets of its sources go unnoticed.",
-                ) from cause
+            content = _read(path)
+            before = json.dumps(content, sort_keys=True)
             yield content
-            if (after := json.dumps(content, sort_keys=True, indent=1)) != text:
-                write_durably(path, after.encode())
+            if json.dumps(content, sort_keys=True) != before:
+                write_durably(path, json.dumps(content, sort_keys=True, indent=1).encode())
     except OSError as cause:
         raise unwritable(path.parent) from cause
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The registry in a file, which is put in place whole: to read it takes no lock."""
+    try:
+        content = json.loads(path.read_text())
+        content["ledgers"], content["sources"]
+    except FileNotFoundError:
+        return {"ledgers": {}, "sources": {}}
+    except OSError as cause:
+        raise unwritable(path.parent) from cause
+    except (ValueError, TypeError, KeyError) as cause:
+        raise LedgerError(
+            given=f"The registry {path} cannot be read.",
+            do="Restore it from a backup, or move it away: then second budgets of its sources go unnoticed.",
+        ) from cause
+    return cast("dict[str, Any]", content)

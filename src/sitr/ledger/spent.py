@@ -31,7 +31,7 @@ class Spent:
     """The exact sum of all charges, as in the last entry."""
     first: str = ""
     """The price of its first entry."""
-    shares: Mapping[str, Share] = field(default_factory=dict)
+    shares: Mapping[str, Share] = field(default_factory=dict, hash=False)
     """Its sub-budgets by their paths."""
     rules: Rules = FREE
 

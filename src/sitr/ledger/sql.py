@@ -22,7 +22,7 @@ from sitr.flavors.arrows import Kept, kept
 from sitr.flavors.notation import parse, write
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
-from sitr.ledger import acts, gate, registry
+from sitr.ledger import acts, chain, gate, registry
 from sitr.ledger.book import SECOND, Page, begin, ledger_id, writing
 from sitr.ledger.entry import DIRECT, Account, Entry, Link, Seal, Sealed, Warrant
 from sitr.ledger.examine import Examined, examine
@@ -246,6 +246,12 @@ class SqlLedger:
         others = registry.at(self.path) - {name or ""}
         with self._file.transaction(write=False) as connection:
             return examine(connection, head, key=remembered.public, replaced=bool(others), add_up=self.check)
+
+    def hash_at(self, number: int) -> str | None:
+        """The hash of a record of the chain."""
+        with self._file.transaction(write=False) as connection:
+            found = chain.record(connection, number)
+        return None if found is None else found.hash
 
     def _revision(self) -> str | None:
         with self._file.transaction(write=False) as connection:

@@ -33,7 +33,8 @@ def state_folder() -> Path:
     try:
         state = Path(base) if base else Path.home() / ".local" / "state"
         folder = absolute(given, "SITR_STATE") if given else state / "sitr"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not folder.is_dir():
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except (OSError, RuntimeError) as cause:
         raise unwritable(given or base or "your home folder") from cause
     return folder.absolute()

@@ -17,6 +17,8 @@ import os
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 
@@ -31,6 +33,9 @@ BEGAN, JOINED = "began", "joined"
 
 NOTHING: Mapping[str, Spent] = MappingProxyType({})
 
+_checked: dict[Path, tuple[bytes, Head]] = {}
+"""The files that this process has checked or written, and what they say: the same octets say the same again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Head:
@@ -42,12 +47,23 @@ class Head:
     accounts: Mapping[str, Spent] = field(default_factory=lambda: NOTHING)
 
     def written(self, by: Key) -> bytes:
-        """The file of the witness, signed."""
-        accounts = {name: spent.plain() for name, spent in self.accounts.items()}
-        content = {"ledger": self.ledger, "number": self.number, "hash": self.hash, "accounts": accounts}
-        hash = chain.hash_of(0, "witness", self.ledger, content, chain.START, by.public)
-        whole = {"witness": content, "signer": by.public, "signature": by.sign(hash)}
-        return json.dumps(whole, sort_keys=True, indent=1).encode()
+        """The file of the witness, signed.
+
+        The text is what `chain.hash_of` hashes, put together from the accounts: of a thousand, a charge changes one.
+        """
+        accounts = ",".join(_text(name, self.accounts[name]) for name in sorted(self.accounts))
+        content = f'{{"accounts":{{{accounts}}},"hash":"{self.hash}","ledger":"{self.ledger}","number":{self.number}}}'
+        hashed = f'["sitr ledger 1",0,"witness","{self.ledger}",{content},"{chain.START}","{by.public}"]'
+        hash = sha256(hashed.encode(errors="surrogatepass")).hexdigest()
+        whole = f'{{"signature":"{by.sign(hash)}","signer":"{by.public}","witness":{content}}}\n'
+        return whole.encode(errors="surrogatepass")
+
+
+@lru_cache(maxsize=8192)
+def _text(name: str, spent: Spent) -> str:
+    """An account in the file of a witness."""
+    quoted = json.dumps(name, ensure_ascii=False)
+    return f"{quoted}:{json.dumps(spent.plain(), sort_keys=True, ensure_ascii=False, separators=(',', ':'))}"
 
 
 def follow(connection: sqlite3.Connection, head: Head, *, name: str) -> Head:
@@ -142,7 +158,10 @@ class Witness:
         """What is remembered of a ledger; None if it was never seen."""
         path = self._path(ledger)
         try:
-            whole = json.loads(path.read_text())
+            text = path.read_bytes()
+            if (checked := _checked.get(path)) is not None and checked[0] == text:
+                return checked[1]
+            whole = json.loads(text)
             content = whole["witness"]
             head = Head(
                 content["ledger"],
@@ -163,6 +182,7 @@ class Witness:
                 given=f"The witness {path} was changed by hand.",
                 do="Restore it from a backup, or run sitr ledger resume; nothing was spent.",
             )
+        _checked[path] = text, head
         return head
 
     def advance(self, head: Head, by: Key, *, back: bool = False) -> None:
@@ -173,7 +193,9 @@ class Witness:
             with locked(path):
                 known = None if back else self.read(head.ledger)
                 if known is None or known.number < head.number:
-                    write_durably(path, head.written(by))
+                    text = head.written(by)
+                    write_durably(path, text)
+                    _checked[path] = text, head
         except OSError as cause:
             raise LedgerError(
                 given=f"The witness {path} could not be written: {cause.strerror}.",

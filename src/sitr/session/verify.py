@@ -13,10 +13,11 @@ from enum import Enum
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any, Protocol
 
 from sitr.errors import FileError, InvalidParameter, LedgerError
-from sitr.ledger.entry import Entry, Sealed
-from sitr.ledger.ledger import Ledger
+from sitr.ledger.entry import Entry, Seal, Sealed
+from sitr.ledger.export import SignedHead
 
 ELEMENT = "sitr-release"
 """The class of the element in which a page names its entry."""
@@ -29,6 +30,8 @@ class Verdict(Enum):
     ALTERED = "altered"
     UNKNOWN_ENTRY = "unknown entry"
     OTHER_LEDGER = "other ledger"
+    NOT_LISTED = "not listed"
+    """A head does not list the page: it was altered, or written after the head."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,29 +42,58 @@ class Verified:
     number: int
     """The entry that the page names, or for a valid page its entry."""
     entry: Entry | None
-    """The entry in the ledger, for valid and altered pages."""
+    """The entry in the ledger, for valid and altered pages; a head has none."""
     release: bool | None
     """Whether the released numbers that the page carries for machines are those in the ledger; None if it has none."""
     private: bool | None
     """False if the release was made with test coins; None if that is not known from an unaltered release."""
 
 
-def verify(page: Path, ledger: Ledger) -> Verified:
-    """The verdict on the certificate in this file."""
+class Books(Protocol):
+    """What is needed of a ledger, or of its export."""
+
+    def seals(self, entry: int | None = None, *, sha256: str | None = None) -> list[Seal]:
+        """The seals of one entry, or with one hash, or all."""
+
+    def charged(self, number: int) -> tuple[Entry, Any]:
+        """The entry of this number first, or `LedgerError`."""
+
+
+def verify_by_head(page: Path, head: SignedHead) -> Verified:
+    """The verdict on the certificate in this file by a signed head alone, which names no questions."""
+    content, mark = _read(page)
+    listed = head.certificates.get(_hash(content))
+    if listed is None and mark.number is None:
+        raise _no_certificate(page)
+    number = int(mark.number or 0) if listed is None else listed
+    return Verified(Verdict.NOT_LISTED if listed is None else Verdict.VALID, number, None, None, None)
+
+
+def _read(page: Path) -> tuple[bytes, _Mark]:
     try:
         content = page.read_bytes()
     except OSError as failure:
         raise FileError(given=f"Cannot read {page}: {failure.strerror}.", do="Check the path.") from None
     mark = _Mark()
     mark.feed(content.decode(errors="replace"))
+    return content, mark
+
+
+def _no_certificate(page: Path) -> InvalidParameter:
+    return InvalidParameter(
+        wanted="a certificate that Sitr wrote, which names its entry in the ledger",
+        given=f"{page}, which names none and which the ledger does not know",
+        do="Check the path; an older version of Sitr wrote certificates that cannot be verified.",
+    )
+
+
+def verify(page: Path, ledger: Books) -> Verified:
+    """The verdict on the certificate in this file."""
+    content, mark = _read(page)
     released = "".join(mark.text).encode()
     sealed = [seal for seal in ledger.seals(sha256=_hash(content)) if seal.kind is Sealed.CERTIFICATE]
     if not sealed and mark.number is None:
-        raise InvalidParameter(
-            wanted="a certificate that Sitr wrote, which names its entry in the ledger",
-            given=f"{page}, which names none and which the ledger does not know",
-            do="Check the path; an older version of Sitr wrote certificates that cannot be verified.",
-        )
+        raise _no_certificate(page)
     number = sealed[0].entry if sealed else int(mark.number or 0)
     entry = _entry(ledger, number, mark, known=bool(sealed))
     intact = any(seal.entry == number for seal in ledger.seals(sha256=_hash(released))) if entry and released else None
@@ -75,7 +107,7 @@ def verify(page: Path, ledger: Ledger) -> Verified:
     return Verified(verdict, number, entry, intact if released else None, private)
 
 
-def _entry(ledger: Ledger, number: int, mark: _Mark, *, known: bool) -> Entry | None:
+def _entry(ledger: Books, number: int, mark: _Mark, *, known: bool) -> Entry | None:
     """The entry that the page is about, by its hash or by the time of the charge; None if it is another ledger's."""
     if not _exists(ledger, number):
         return None
@@ -84,7 +116,7 @@ def _entry(ledger: Ledger, number: int, mark: _Mark, *, known: bool) -> Entry | 
     return entry if known or mark.sha256 in hashes or mark.charged == entry.at.isoformat() else None
 
 
-def _exists(ledger: Ledger, number: int) -> bool:
+def _exists(ledger: Books, number: int) -> bool:
     try:
         ledger.charged(number)
     except LedgerError:

@@ -70,7 +70,7 @@ def _templates() -> jinja2.Environment:
     return made
 
 
-def _written(template: str, **values: Any) -> str:
+def written(template: str, **values: Any) -> str:
     return _templates().get_template(template).render(**values)
 
 
@@ -83,7 +83,7 @@ def page(paper: Paper, publication: Publication = NOBODY, *, release: str = "") 
     query, receipt = _answered(paper)
     sections = [*_sections(paper, query, receipt)]
     groups = [(level, [each for each in sections if each.level is level]) for level in Level]
-    return _written(
+    return written(
         "page.html",
         paper=paper,
         words=paper.words,
@@ -111,7 +111,7 @@ def label(paper: Paper, publication: Publication = NOBODY) -> str:
         *((("contact", publication.contact),) if publication.contact else ()),
     )
     head = _head(paper, replace(publication, contact=""), query, receipt)
-    return _written("label.html", paper=paper, words=words, facts=facts, found=found, **head)
+    return written("label.html", paper=paper, words=words, facts=facts, found=found, **head)
 
 
 def fragment(paper: Paper) -> str:
@@ -126,7 +126,7 @@ def fragment(paper: Paper) -> str:
     if prices is not None:
         shown.append(Section("", sentences=(words.other_prices(),), table=prices))
     shown.append(Section("", picture=picture, facts=paper.facts))
-    return _written("fragment.html", paper=paper, words=words, sections=shown, most=FIRST_ROWS)
+    return written("fragment.html", paper=paper, words=words, sections=shown, most=FIRST_ROWS)
 
 
 def _answered(paper: Paper) -> tuple[Protects, Receipt]:

@@ -29,6 +29,17 @@ class VerifyWords:
         entry = ltr(str(number))
         return f"سجل آخر: تشير هذه الشهادة إلى قيد رقمه {entry}، وليس هو القيد الذي يحمل هذا الرقم في هذا السجل."
 
+    def listed(self, number: int, /) -> str:
+        """A signed head lists the page."""
+        return f"صحيحة: هذه الشهادة مدرجة في الرأس الموقَّع للقيد {ltr(str(number))}، ولم يطرأ عليها تغيير."
+
+    def unlisted(self, number: int, /) -> str:
+        """A signed head does not list the page."""
+        return (
+            f"غير مدرجة: تشير هذه الشهادة إلى القيد {ltr(str(number))}، لكنها غير مدرجة في الرأس الموقَّع. فقد حُرِّفت، "
+            "أو كُتبت بعد الرأس. فلا تثق بأرقامها."
+        )
+
     def release(self, intact: bool, /) -> str:
         """Whether the numbers for machines are those that were released."""
         if intact:

@@ -31,6 +31,17 @@ class VerifyWords:
         """The page names an entry of another ledger."""
         return f"Other ledger: this certificate names an entry {number} that is not the entry {number} of this ledger."
 
+    def listed(self, number: int, /) -> str:
+        """A signed head lists the page."""
+        return f"Valid: the signed head lists this certificate, for entry {number}; it is unaltered."
+
+    def unlisted(self, number: int, /) -> str:
+        """A signed head does not list the page."""
+        return (
+            f"Not listed: this certificate names entry {number}, but the signed head does not list it. It was altered, "
+            "or written after the head. Do not trust its numbers."
+        )
+
     def release(self, intact: bool, /) -> str:
         """Whether the numbers for machines are those that were released."""
         if intact:
