@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 import sitr
-from sitr.backends.confirmation import confirming
+from sitr.backends.confirmation import confirming, proposal
 from sitr.backends.csv import LONGEST, CsvFile
 from sitr.backends.duckdb import DuckDB, open_source
 from sitr.backends.engine import connection
@@ -95,7 +95,7 @@ def test_decimal_commas_need_a_confirmation(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("numbers", ["2,5", "2.5"])
-@pytest.mark.parametrize("last", ["n/a", "1;2", "2.5 €", "?"])
+@pytest.mark.parametrize("last", ["unknown", "1;2", "2.5 €", "??"])
 def test_a_row_that_is_no_number_does_not_decide_the_decimal_mark(tmp_path: Path, numbers: str, last: str) -> None:
     """Otherwise it would turn every 2,5 into a missing value, and nobody would be asked."""
     types = {"id": "integer", "preis": "real"}
@@ -291,3 +291,53 @@ def test_a_very_long_line_is_cut(tmp_path: Path) -> None:
     with connection(rows.source.tables()) as engine:
         found = engine.execute(f"SELECT id, length(note), x FROM {rows.source.relation}").fetchall()
     assert found == [(1, 1, 1), (2, LONGEST - len("2,"), None), (3, 1, 3)]
+
+
+GAPS = "id,age,cost,day,country\n1,30,1.5,2024-01-01,NA\n2,NA,-,N/A,FR\n3,41,,2024-01-03,NA\n"
+
+
+def test_missing_values_do_not_turn_numbers_and_dates_into_text(tmp_path: Path) -> None:
+    found = settled(csv(tmp_path, GAPS))
+    kinds = {"id": Kind.INTEGER, "age": Kind.INTEGER, "cost": Kind.REAL, "day": Kind.DATE, "country": Kind.TEXT}
+    assert dict(found.columns) == kinds
+    assert dict(found.missing) == {"age": ("NA",), "cost": ("-",), "day": ("N/A",)}
+    assert "with NA for no value in age" in proposal(found)
+    assert found.format == CsvFormat()
+    assert numbers(csv(tmp_path, GAPS), "age") == [30.0, 0.0, 41.0]
+    words = settled(csv(tmp_path, GAPS.replace("-", "unknown")))
+    assert dict(words.columns)["cost"] is Kind.TEXT  # any other word does
+
+
+def test_a_country_called_na_stays_unless_declared_as_missing(tmp_path: Path) -> None:
+    path = csv(tmp_path, GAPS)
+    query = "SELECT count(country) FROM {}"
+    for nulls, there in (((), 3), (("NA",), 1)):
+        file = settled(path, nulls=nulls) if nulls else settled(path)
+        with connection(file.tables()) as engine:
+            assert engine.execute(query.format(file.relation)).fetchall() == [(there,)]
+
+
+def test_declared_nulls_decide_the_types_and_go_into_the_description(tmp_path: Path) -> None:
+    path = csv(tmp_path, "id,x\n1,unknown\n2,3\n3,..\n")
+    assert dict(settled(path).columns)["x"] is Kind.TEXT
+    nulls = ["unknown", ".."]
+    assert dict(settled(path, nulls=nulls).columns)["x"] is Kind.INTEGER
+    data = sitr.protect(path, unit=sitr.Row(), nulls=nulls, accept_types=True)
+    saved = tmp_path / "rows.sitr.yaml"
+    assert load(data.save(saved)).format == CsvFormat(nulls=("unknown", ".."))
+    assert sitr.open(saved)._format() == CsvFormat(nulls=("unknown", ".."))
+    saved.write_text(saved.read_text().replace("[unknown, ..]", "NA"))
+    with pytest.raises(DescriptionError, match="nulls must be a list"):
+        load(saved)
+
+
+@pytest.mark.parametrize("nulls", ["NA", [""], [" NA"], [1]])
+def test_nulls_are_a_list_of_texts(tmp_path: Path, nulls: Any) -> None:
+    with pytest.raises(DescriptionError, match="list of values that mean no value"):
+        sitr.protect(csv(tmp_path, GAPS), unit=sitr.Row(), accept_types=True, nulls=nulls)
+
+
+@pytest.mark.parametrize(("numbers", "mark"), [("2,5", ","), ("2.5", ".")])
+def test_values_that_mean_no_value_do_not_hide_the_decimal_mark(tmp_path: Path, numbers: str, mark: str) -> None:
+    found = settled(csv(tmp_path, "id;preis\n" + f"1;{numbers}\n" * 9 + "2;n/a\n"), delimiter=";")
+    assert (found.format.decimal, dict(found.columns)["preis"], found.unmarked) == (mark, Kind.REAL, ())

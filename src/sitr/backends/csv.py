@@ -55,6 +55,8 @@ class CsvFile:
     columns: tuple[tuple[str, Kind], ...]
     unmarked: tuple[str, ...] = field(default=(), compare=False)
     """Columns declared as numbers that do not show the decimal mark, where nobody declared it."""
+    missing: tuple[tuple[str, tuple[str, ...]], ...] = field(default=(), compare=False)
+    """Columns that would be text without these values in them, which mean no value, such as NA."""
 
     def kinds(self) -> dict[str, Kind]:
         """The declared types, if the header still names the same columns; reads the first line only."""
@@ -111,12 +113,14 @@ class CsvFile:
         return f"{delimiter}({quote}(?:[^{quote}]|{quote}{quote})*{quote}|[^{delimiter}]*)"
 
     def _cast(self, place: int) -> str:
-        """The field in the column's type; an empty field is NULL."""
+        """The field in the column's type; an empty field is NULL, and so is one of the declared `nulls`."""
         field, quote = f"fields[{place + 1}]", literal(self.format.quote)
         twice = literal(2 * self.format.quote)
         quoted = f"length({field}) > 1 AND starts_with({field}, {quote}) AND ends_with({field}, {quote})"
         inside = f"replace(substr({field}, 2, length({field}) - 2), {twice}, {quote})"
         text = f"nullif(CASE WHEN {quoted} THEN {inside} ELSE {field} END, '')"
+        if self.format.nulls:
+            text = f"CASE WHEN {text} NOT IN ({', '.join(map(literal, self.format.nulls))}) THEN {text} END"
         kind = self.columns[place][1]
         formats = {Kind.DATE: self.format.date_format, Kind.TIMESTAMP: self.format.timestamp_format}
         if given := formats.get(kind):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
@@ -11,7 +11,7 @@ import duckdb
 from sitr.backends.csv import COMMA, COMMA_NUMBER, POINT, TYPES, CsvFile, lines_of
 from sitr.backends.duckdb_dialect import DUCKDB
 from sitr.backends.engine import connection, kind_of, only_this_file, refuse_twins
-from sitr.dataset.csv_format import NOTHING, QUOTE, CsvFormat, DeclaredFormat
+from sitr.dataset.csv_format import MISSING, NOTHING, QUOTE, CsvFormat, DeclaredFormat
 from sitr.dataset.schema import NUMERIC, Kind
 from sitr.errors import DescriptionError, SourceError
 
@@ -36,8 +36,10 @@ class _Sniffed:
     def of(cls, path: Path, written: DeclaredFormat) -> _Sniffed | None:
         """None if the file is no CSV file that is written like this."""
         given = "".join(
-            f", {_SNIFFED[name]}={literal(str(value))}" for name, value in written.items() if name != "decimal"
+            f", {_SNIFFED[name]}={literal(str(value))}" for name, value in written.items() if name in _SNIFFED
         )
+        if nulls := written.get("nulls"):
+            given += f", nullstr=[{', '.join(map(literal, ('', *nulls)))}]"
         try:
             with connection({}) as engine:
                 delimiter, quote, header, dates, timestamps, columns = engine.execute(
@@ -57,7 +59,7 @@ _SNIFFED = {
     "date_format": "dateformat",
     "timestamp_format": "timestampformat",
 }
-"""DuckDB's names for what can be declared; the decimal mark is our own."""
+"""DuckDB's names for what can be declared; the decimal mark is our own, and values that mean NULL are a list."""
 
 
 def settle(path: Path, *, declared: Mapping[str, Kind], written: DeclaredFormat = NOTHING) -> CsvFile:
@@ -72,17 +74,23 @@ def settle(path: Path, *, declared: Mapping[str, Kind], written: DeclaredFormat 
             "or --no-header (in Python: delimiter=…, quote=…, header=…).",
         )
     mark = found.quote if len(found.quote) == 1 and found.quote != "\0" else QUOTE
-    plain = CsvFormat(found.delimiter, mark, header=found.header)
+    nulls = tuple(written.get("nulls", ()))
+    plain = CsvFormat(found.delimiter, mark, header=found.header, nulls=nulls)
     names = list(found.kinds) if found.header else CsvFile(path, plain, ()).header()
     kinds = dict(zip(names, found.kinds.values(), strict=True))
     texts = CsvFile(path, plain, tuple((name, Kind.TEXT) for name in names))
+    missing: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    if "nulls" not in written:
+        kinds, missing = _missing(texts, kinds, declared, written)
+        texts = replace(texts, format=replace(plain, nulls=MISSING))
     kinds, detected = _decimals(texts, kinds, declared, written.get("decimal"))
     unmarked = () if "decimal" in written or detected == COMMA else _unmarked(kinds, declared)
     kinds = _without_words(texts, kinds, declared)
     kinds.update((name, kind) for name, kind in declared.items() if name in kinds)
     dates, timestamps = _formats(kinds, written, found)
-    format = CsvFormat(found.delimiter, mark, dates, timestamps, detected, found.header)
-    settled = CsvFile(path, format, tuple(kinds.items()), unmarked)
+    format = CsvFormat(found.delimiter, mark, dates, timestamps, detected, found.header, nulls)
+    missing = tuple(each for each in missing if kinds[each[0]] is not Kind.TEXT)
+    settled = CsvFile(path, format, tuple(kinds.items()), unmarked, missing)
     refuse_twins(name for name in settled.header() if name)
     _refuse_odd_names(path, settled.header(), list(kinds))
     if unknown := [name for name in declared if name not in kinds]:
@@ -93,6 +101,32 @@ def settle(path: Path, *, declared: Mapping[str, Kind], written: DeclaredFormat 
     settled.kinds()
     _refuse_open_quotes(path, mark)
     return settled
+
+
+def _missing(
+    texts: CsvFile, kinds: dict[str, Kind], declared: Mapping[str, Kind], written: DeclaredFormat
+) -> tuple[dict[str, Kind], tuple[tuple[str, tuple[str, ...]], ...]]:
+    """The types if the values in `MISSING` mean no value, and which of them are in columns that are text otherwise.
+
+    DuckDB detects the types again, by the same rule. Columns of text stay as they are, and so do the values in them.
+    """
+    words = [name for name, kind in kinds.items() if kind is Kind.TEXT and declared.get(name) is not Kind.TEXT]
+    format = texts.format
+    same = DeclaredFormat(delimiter=format.delimiter, quote=format.quote, header=format.header)
+    again = _Sniffed.of(texts.path, {**written, **same, "nulls": MISSING}) if words else None
+    if again is None or len(again.kinds) != len(kinds):
+        return kinds, ()
+    typed = dict(zip(kinds, again.kinds.values(), strict=True))
+    marks = ", ".join(map(literal, MISSING))
+    looks = ", ".join(f"list(DISTINCT {column}) FILTER ({column} IN ({marks}))" for column in map(identifier, words))
+    with connection(texts.tables()) as engine:
+        (row,) = engine.execute(f"SELECT {looks} FROM {texts.relation}").fetchall()
+    seen = [
+        (name, tuple(mark for mark in MISSING if mark in (some or ()))) for name, some in zip(words, row, strict=True)
+    ]
+    able = (*NUMERIC, Kind.DATE, Kind.TIMESTAMP)
+    found = {name: typed[name] for name, some in seen if some and typed[name] in able}
+    return kinds | found, tuple(each for each in seen if each[1])
 
 
 def _decimals(

@@ -68,6 +68,9 @@ Quote = Annotated[str | None, typer.Option(help="What encloses values of a CSV f
 Header = Annotated[
     bool | None, typer.Option("--header/--no-header", help="Whether the first line of a CSV file names the columns.")
 ]
+Nulls = Annotated[
+    Items, typer.Option("--null", help="A value that means no value in a CSV file, such as NA. Repeatable.")
+]
 DateFormat = Annotated[str | None, typer.Option(help="How dates are written in a CSV file, such as %d.%m.%Y.")]
 TimestampFormat = Annotated[
     str | None, typer.Option(help="How timestamps are written in a CSV file, such as '%d.%m.%Y %H:%M'.")
@@ -99,6 +102,7 @@ class Choices:
     delimiter: Delimiter = None
     quote: Quote = None
     header: Header = None
+    nulls: Nulls = None
     date_format: DateFormat = None
     timestamp_format: TimestampFormat = None
     accept_types: AcceptTypes = False
@@ -247,7 +251,7 @@ class Choices:
         """The command that makes these choices without any question."""
         words = ["sitr", "protect", self.shown]
         for each in fields(self)[1:]:
-            option = "--type" if each.name == "types" else f"--{each.name.replace('_', '-')}"
+            option = {"types": "--type", "nulls": "--null"}.get(each.name, f"--{each.name.replace('_', '-')}")
             match getattr(self, each.name):
                 case False if each.name == "header":
                     words.append("--no-header")
@@ -255,6 +259,8 @@ class Choices:
                     pass
                 case True:
                     words.append(option)
+                case list(values) if each.name == "nulls":
+                    words += [f"{option}={value}" for value in values]  # a value may begin with a hyphen
                 case list(values):
                     words += [word for value in values for word in (option, value)]
                 case Relation() as relation:

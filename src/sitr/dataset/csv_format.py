@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypedDict
 
 from sitr.dataclass import dataclass
@@ -28,6 +29,8 @@ class CsvFormat:
     timestamp_format: str = ""
     decimal: str = DECIMALS[0]
     header: bool = True
+    nulls: tuple[str, ...] = ()
+    """Values that mean no value in every column, such as NA. An empty value always does."""
 
 
 class DeclaredFormat(TypedDict, total=False):
@@ -39,9 +42,13 @@ class DeclaredFormat(TypedDict, total=False):
     timestamp_format: str
     decimal: str
     header: bool
+    nulls: Sequence[str]
 
 
 NOTHING: DeclaredFormat = {}
+
+MISSING = ("NA", "N/A", "n/a", "NULL", "null", "None", "NaN", "nan", "-", "?")
+"""What programs write for a number or a date that is missing. It does not turn a column into text."""
 
 
 def check_written(written: DeclaredFormat) -> None:
@@ -80,4 +87,11 @@ def check_written(written: DeclaredFormat) -> None:
             wanted="True or False for header",
             given=quoted(written["header"]),
             do="Say whether the first line names the columns.",
+        )
+    nulls = written.get("nulls", ())
+    if isinstance(nulls, str) or not all(isinstance(each, str) and each.strip() == each != "" for each in nulls):
+        raise DescriptionError(
+            wanted="a list of values that mean no value, without spaces around them",
+            given=quoted(nulls),
+            do="Write for example nulls=['NA', '-'] (--null NA --null=-); an empty value always means no value.",
         )

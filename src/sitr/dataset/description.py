@@ -87,7 +87,7 @@ def save(description: Description, path: Path) -> None:
         "sitr": VERSION,
         "name": table.name,
         **_source(description.source, path),
-        **({"csv": asdict(description.format)} if description.format is not None else {}),
+        **({"csv": _written_format(description.format)} if description.format is not None else {}),
         "unit": {"person": table.unit.column} if isinstance(table.unit, Person) else "row",
         "relation": table.relation.value,
         **({"max_groups": table.max_groups, "max_rows_per_group": table.max_rows_per_group} if person else {}),
@@ -215,9 +215,20 @@ def _public(
     return found
 
 
+def _written_format(format: CsvFormat) -> dict[str, Any]:
+    """The format as fields; without `nulls` if there are none."""
+    content = asdict(format)
+    nulls = content.pop("nulls")
+    return content | ({"nulls": list(nulls)} if nulls else {})
+
+
 def _format(content: object, path: Path) -> CsvFormat:
-    format = CsvFormat(**_mapping(content, path, "csv", tuple(each.name for each in fields(CsvFormat))))
-    *texts, header = astuple(format)
+    found = dict(_mapping(content, path, "csv", tuple(each.name for each in fields(CsvFormat))))
+    nulls = found.pop("nulls", [])
+    if not isinstance(nulls, list) or not all(isinstance(each, str) and each for each in nulls):
+        raise _wrong(path, "csv", f"nulls must be a list of texts, such as ['NA', '-'], not {nulls!r}")
+    format = CsvFormat(**found, nulls=tuple(nulls))
+    *texts, header, _ = astuple(format)
     marks = (format.delimiter, format.quote)
     if not all(isinstance(value, str) for value in texts) or any(len(mark) != 1 for mark in marks):
         raise _wrong(path, "csv", "the delimiter and the quote must be one character each, and the formats text")

@@ -21,7 +21,7 @@ from sitr.namespace import Later
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact
 from sitr.plans.plan import Measurement
-from sitr.questions.aggregate.bias import Amount
+from sitr.questions.aggregate.bias import Amount, Why, clamped_in
 from sitr.questions.aggregate.clamping import Clamping, clampings
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, calendar
 from sitr.questions.aggregate.functions.count import Count
@@ -222,7 +222,9 @@ def _answers(release: Release, left: Sequence[LeftOut], words: Words) -> PaperTa
         for name in names
     )
     keys = (PaperColumn(key.name, Role.KEY) for key in query.keys)
-    lost = (PaperColumn(say.left_out(each.why, each.of, query, total=each.total), Role.NUMBER) for each in left)
+    lost = (
+        PaperColumn(say.left_out(each.why, each.of, query, total=each.total), Role.NUMBER, detail=True) for each in left
+    )
     return PaperTable(
         (*keys, *(column for pair in pairs for column in pair), *lost),
         lambda: written(release, words),
@@ -320,8 +322,22 @@ def _cut(release: Release, words: Words) -> Iterator[str]:
         worst = sorted(zip(release.rows, each.shares, strict=True), key=lambda pair: -pair[1].low)
         for key, share in worst[: 1 if each.total else WORST]:
             if share.low >= NOTABLE:
-                shown = None if each.total else key
-                yield words.aggregate.cut(shown, share, each.why, each.of, release.plan.query, counts=counts)
+                shown, query = None if each.total else key, release.plan.query
+                if each.why is Why.ROWS:
+                    yield words.aggregate.cut(shown, share, query, counts=counts)
+                else:
+                    moved, ranked = _clamped(each.of, release.plan)
+                    yield words.aggregate.clamped(shown, share, each.of, query, moved=moved, ranked=ranked)
+
+
+def _clamped(of: str, plan: AggregatePlan) -> tuple[list[str], list[str]]:
+    """The columns for which values of this expression are clamped: those that this moves, and quantiles of it."""
+    found: tuple[list[str], list[str]] = ([], [])
+    for column in plan.columns:
+        inside = filter(None, map(clamped_in, column.aggregate.terms))
+        if any(each.text == of for each in inside):
+            found[column.aggregate.ranked].append(column.name)
+    return found
 
 
 def _bias(plan: AggregatePlan, people: Amount | None, words: Words) -> str:

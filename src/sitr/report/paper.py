@@ -50,6 +50,8 @@ class PaperColumn:
     """What an interval is of, for readers who do not see the column before it."""
     terminal: bool = True
     """Whether a terminal has room for it."""
+    detail: bool = False
+    """Whether a page shows it only on demand, in a table of its own beside the keys."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -397,7 +397,8 @@ def protect(
     file's columns
     ("integer", "real", "text", "boolean", "date", "timestamp"); a value that does not fit its type counts as missing.
     `decimal` ("." or ","), `delimiter`, `quote`, `header` (whether the first line names the columns), `date_format` and
-    `timestamp_format` (such as "%d.%m.%Y") declare how the file is written. What is not declared is proposed from the
+    `timestamp_format` (such as "%d.%m.%Y") declare how the file is written, and `nulls`, such as ["NA", "-"], which
+    values mean no value in every column; an empty one always does. What is not declared is proposed from the
     rows, and you must confirm it: by declaring the types of all columns and every unusual format, or by
     `accept_types=True`. All of this counts as public.
 

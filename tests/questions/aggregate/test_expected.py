@@ -13,7 +13,7 @@ from sitr.errors import QuestionError
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.noise.coins import TestCoins
-from sitr.questions.aggregate.bias import Amount, Why
+from sitr.questions.aggregate.bias import Amount
 from sitr.questions.aggregate.bind import Cells
 from sitr.questions.aggregate.fit import fit
 from sitr.questions.aggregate.other import with_other
@@ -101,10 +101,10 @@ def test_an_end_with_its_usual_name_has_the_level_that_is_asked_for(ask) -> None
 def test_left_out_rows_do_not_put_the_exact_count_outside_its_interval(ask) -> None:
     query, share = ask(COUNTS), Amount(Fraction(1, 2), Fraction(1, 3), Fraction(2, 3))
     for words, larger, rest in ((ENGLISH, "may be above", "outside their"), (ARABIC, "وقد يكون فوق", "خارج فتراتها")):
-        said = words.aggregate.cut(("A",), share, Why.ROWS, "", query, counts=True)
+        said = words.aggregate.cut(("A",), share, query, counts=True)
         assert larger in said
         assert "is above this interval" not in said
-        assert rest in words.aggregate.cut(("A",), share, Why.ROWS, "", query)
+        assert rest in words.aggregate.cut(("A",), share, query)
 
 
 def test_selected_keys_may_be_missing_too(ask) -> None:

@@ -12,6 +12,7 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from playwright.sync_api import Browser, Page
 
 from sitr.dataset.publication import Publication
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.questions.aggregate.release import Release
 from sitr.report.aggregate import answer, preview
 from sitr.report.chart.aggregate import chart
@@ -20,7 +21,7 @@ from sitr.report.page.html import FEW_ROWS, fragment, label, page
 from sitr.report.words.arabic.arabic import ARABIC
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.words import Words
-from tests.report.conftest import Certified
+from tests.report.conftest import WARDS, Certified, planned, released
 from tests.report.words.arabic.conftest import PAPERS
 
 WIDTHS = (390, 1280)
@@ -333,3 +334,24 @@ def test_a_chart_in_a_file_scales_as_an_image(
     natural, halved = tab.evaluate("[...document.images].map(one => [one.width, one.height])")
     assert natural[0] == WIDTH
     assert halved == [WIDTH // 2, pytest.approx(natural[1] / 2, abs=1)]
+
+
+MANY_COLUMNS = (
+    "SELECT ward, urgent, COUNT(*) AS number_of_visits, SUM(cost) AS total_cost_of_treatment, AVG(cost) AS mean_cost, "
+    "COUNT(DISTINCT patient) AS people, STDDEV(cost) AS spread, SUM(change) AS change FROM visits GROUP BY ward, urgent"
+)
+
+
+@pytest.mark.parametrize("words", [ENGLISH, ARABIC], ids=["en", "ar"])
+def test_a_table_of_six_numbers_fits_on_a_desk(opened, certify, words: Words) -> None:
+    plan = planned(MANY_COLUMNS, ZeroConcentratedDP(0.5), keys={"ward": WARDS})
+    cells = {(ward, urgent): tuple(9_000_000 for _ in plan.noisy) for ward in WARDS for urgent in (False, True)}
+    tab = opened(page(answer(*certify(released(plan, cells)), words=words)), 1280)
+    wide = tab.locator(".scroll.wide").first
+    assert wide.evaluate("each => each.scrollWidth <= each.clientWidth")
+    assert overflow(tab) <= 0
+    assert not tab.locator("details").first.evaluate("each => each.open")
+    tab.locator("summary").first.click()
+    assert tab.locator("details .scroll").first.evaluate("each => each.scrollWidth <= each.clientWidth")
+    tab.set_viewport_size({"width": 390, "height": 900})
+    assert overflow(tab) <= 0

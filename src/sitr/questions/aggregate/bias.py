@@ -120,18 +120,23 @@ def watch(
 def _clamped(terms: tuple[Quantity, ...], who: Typed | None) -> Iterator[tuple[str, Term]]:
     """For each expression that is summed, the people or rows with a value beyond its bounds."""
     for term in terms:
-        if term.of is None or term.quantised is None or term.of.kind in TEMPORAL:
+        of = clamped_in(term)
+        if of is None or term.quantised is None:
             continue
-        if isinstance(term, Term) and term.total:
-            continue  # what a total of a person has beyond the bounds is not a matter of single rows
-        of, (low, high) = term.of, term.quantised.ends
-        if of.what == "CLAMP":
-            of = of.parts[0]
-        elif not _exposed(of):
-            continue  # such as the square of a clamped value
-        outside = _outside(of, low, high)
+        outside = _outside(of, *term.quantised.ends)
         where = outside if term.where is None else ROW_FUNCTIONS["AND"]("AND", (term.where, outside))
         yield of.text, Term(who, people=who is not None, where=where)
+
+
+def clamped_in(term: Quantity) -> Typed | None:
+    """The expression whose values are clamped for a term; None if nothing can lie beyond its bounds."""
+    if term.of is None or term.quantised is None or term.of.kind in TEMPORAL:
+        return None
+    if isinstance(term, Term) and term.total:
+        return None  # what a total of a person has beyond the bounds is not a matter of single rows
+    if term.of.what == "CLAMP":
+        return term.of.parts[0]
+    return term.of if _exposed(term.of) else None  # not the square of a clamped value
 
 
 def _exposed(of: Typed) -> bool:

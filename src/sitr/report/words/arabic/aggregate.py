@@ -111,22 +111,42 @@ class AggregateWords:
         most = counted(query.watch.rows.rows, ROW, oblique=True)
         return f". ويقيس أيضًا عدد الصفوف التي تتركها السقوف، بحساب ما لا يزيد على {most} لكل {unit(query)}."
 
-    def cut(
-        self, key: RowKey | None, share: Amount, why: Why, of: str, query: BoundedQuery, /, *, counts: bool = False
+    def cut(self, key: RowKey | None, share: Amount, query: BoundedQuery, /, *, counts: bool = False) -> str:
+        """Rows were left out of a group, or of all groups together (None); `counts` if COUNT(*) is shown."""
+        count = (
+            "العدد الدقيق لجميع الصفوف أكبر من العدد المحدود، وقد يكون فوق هذه الفترة"
+            if counts
+            else "بهذه الصفوف قد تقع الأعداد الدقيقة خارج فتراتها"
+        )
+        said = f"{self._share(key, share, query)} تُركت صفوف لهم بسبب السقوف: {count}"
+        if query.watch is None or query.watch.rows is None:
+            return f"{said}؛ ولم يُقَس بكم."
+        return f"{said}."
+
+    def clamped(
+        self,
+        key: RowKey | None,
+        share: Amount,
+        of: str,
+        query: BoundedQuery,
+        /,
+        *,
+        moved: Sequence[str],
+        ranked: Sequence[str],
     ) -> str:
-        """That much was left out of a group, or of all groups together (None); `counts` if COUNT(*) is shown."""
+        """Values were clamped in a group, or in all groups together (None).
+
+        This moves some columns; quantiles, minima and maxima only if they lie beyond the bounds themselves.
+        """
+        said = f"{self._share(key, share, query)} لهم قيم في {named(of)} خارج حدوده"
+        names, quantiles = ("، ".join(map(named, each)) for each in (moved, ranked))
+        parts = [f"من دون الحدود قد يقع خارج الفترة: {names}"] if moved else []
+        parts += [f"ولا يتغير {quantiles} إلا إذا وقع خارج الحدود"] if ranked else []
+        return f"{said}: {'؛ '.join(parts)}."
+
+    def _share(self, key: RowKey | None, share: Amount, query: BoundedQuery) -> str:
         where = " في المجموعات كلها معًا" if key is None else f" في {self.label(key)}" if key else ""
-        much = f"نحو {ltr(percent(share.value))} (± {ltr(percent(share.error))}) من {units(query)}{where}"
-        if why is Why.ROWS:
-            count = (
-                "العدد الدقيق لجميع الصفوف أكبر من العدد المحدود، وقد يكون فوق هذه الفترة"
-                if counts
-                else "بهذه الصفوف قد تقع الأعداد الدقيقة خارج فتراتها"
-            )
-            if query.watch is None or query.watch.rows is None:
-                return f"{much} تُركت صفوف لهم بسبب السقوف: {count}؛ ولم يُقَس بكم."
-            return f"{much} تُركت صفوف لهم بسبب السقوف: {count}."
-        return f"{much} لهم قيم في {named(of)} خارج حدوده: قد يقع المجموع الحقيقي خارج هذه الفترة."
+        return f"نحو {ltr(percent(share.value))} (± {ltr(percent(share.error))}) من {units(query)}{where}"
 
     def beyond(self, people: Amount, query: BoundedQuery, /) -> str:
         """How many people had rows in more groups than the cap, or lost groups by the cap on all rows."""

@@ -144,6 +144,7 @@ LABELS: Mapping[str, str] = {
     # Headings of tables
     "95% error": f"خطأ {ltr('95%')}",
     "95% error of a count": f"خطأ {ltr('95%')} للعدد",
+    "What was left out": "ما تُرك",
     "95% interval": f"فترة {ltr('95%')}",
     "at": "عند",
     "bound": "الحد",

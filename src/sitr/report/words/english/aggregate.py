@@ -107,22 +107,44 @@ class AggregateWords:
         most = counted(query.watch.rows.rows, "row")
         return f"It also measures how many rows the caps leave out, counting up to {most} of each {unit(query)}."
 
-    def cut(
-        self, key: RowKey | None, share: Amount, why: Why, of: str, query: BoundedQuery, /, *, counts: bool = False
+    def cut(self, key: RowKey | None, share: Amount, query: BoundedQuery, /, *, counts: bool = False) -> str:
+        """Rows were left out of a group, or of all groups together (None); `counts` if COUNT(*) is shown."""
+        count = (
+            "the exact count of all rows is larger than the bounded one, and may be above this interval"
+            if counts
+            else "with these rows the exact numbers may lie outside their intervals"
+        )
+        said = f"{self._share(key, share, query)} rows left out by the caps: {count}"
+        if query.watch is None or query.watch.rows is None:
+            return f"{said}; by how much was not measured."
+        return f"{said}."
+
+    def clamped(
+        self,
+        key: RowKey | None,
+        share: Amount,
+        of: str,
+        query: BoundedQuery,
+        /,
+        *,
+        moved: Sequence[str],
+        ranked: Sequence[str],
     ) -> str:
-        """That much was left out of a group, or of all groups together (None); `counts` if COUNT(*) is shown."""
+        """Values were clamped in a group, or in all groups together (None).
+
+        This moves some columns; quantiles, minima and maxima only if they lie beyond the bounds themselves.
+        """
+        said = f"{self._share(key, share, query)} values of {visible(of)} beyond its bounds"
+        names, quantiles = (", ".join(map(visible, each)) for each in (moved, ranked))
+        its = "its interval" if len(moved) == 1 else "their intervals"
+        parts = [f"without the bounds, {names} may lie outside {its}"] if moved else []
+        them = "it lies" if len(ranked) == 1 else "they lie"
+        parts += [f"{quantiles} would differ only if {them} beyond the bounds"] if ranked else []
+        return f"{said}: {'; '.join(parts)}."
+
+    def _share(self, key: RowKey | None, share: Amount, query: BoundedQuery) -> str:
         where = " in all groups together" if key is None else f" in {self.label(key)}" if key else ""
-        much = f"About {percent(share.value)} (± {percent(share.error)}) of the {units(query)}{where} had"
-        if why is Why.ROWS:
-            count = (
-                "the exact count of all rows is larger than the bounded one, and may be above this interval"
-                if counts
-                else "with these rows the exact numbers may lie outside their intervals"
-            )
-            if query.watch is None or query.watch.rows is None:
-                return f"{much} rows left out by the caps: {count}; by how much was not measured."
-            return f"{much} rows left out by the caps: {count}."
-        return f"{much} values of {visible(of)} beyond its bounds: the true sum may lie outside this interval."
+        return f"About {percent(share.value)} (± {percent(share.error)}) of the {units(query)}{where} had"
 
     def beyond(self, people: Amount, query: BoundedQuery, /) -> str:
         """How many people had rows in more groups than the cap, or lost groups by the cap on all rows."""
