@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from sitr.backends.formats import is_database_file
 from sitr.cli.identifiers import identifies_person
 from sitr.cli.one_off import CAPS
 from sitr.cli.options import (
@@ -37,7 +38,6 @@ from sitr.cli.options import (
     unit_of,
     use_spark,
 )
-from sitr.backends.formats import is_database_file
 from sitr.dataset.csv_format import DeclaredFormat
 from sitr.dataset.database import DatabaseTable, is_database, is_spark, spark_table, split
 from sitr.dataset.file_table import FileTable
@@ -55,7 +55,10 @@ else:  # typer knows no unions; `Choices` makes a path of what is no address
     Place = str
 
 Rows = Annotated[
-    Place, typer.Argument(metavar="SOURCE", help="A Parquet or CSV file, a DuckDB database, postgresql://HOST/DATABASE, or spark:TABLE.")
+    Place,
+    typer.Argument(
+        metavar="SOURCE", help="A Parquet or CSV file, a DuckDB database, postgresql://HOST/DATABASE, or spark:TABLE."
+    ),
 ]
 InDatabase = Annotated[str | None, typer.Option("--table", help="The table or view, if SOURCE is a database.")]
 Bounds = Annotated[Items, typer.Option(help="COLUMN=LOW:HIGH: makes a column summable. Repeatable.")]
