@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -45,9 +44,8 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SITR_STATE", str(tmp_path / "state"))
-    yield
 
 
 def protected(path: Path, **more: Any) -> Any:
@@ -84,7 +82,7 @@ def test_the_budget_belongs_to_the_table_however_it_is_named(hospital: Path, tmp
 def test_a_description_beside_the_file_fixes_the_budget_of_its_table_alone(tmp_path: Path) -> None:
     path = filled(tmp_path / "hospital.duckdb")
     protected(path).save(tmp_path / "visits.sitr.yaml", rho=1, ledger=tmp_path / "sitr.db")
-    with pytest.raises(DescriptionError, match="the budget that .*visits.sitr.yaml names"):
+    with pytest.raises(DescriptionError, match=r"the budget that .*visits\.sitr\.yaml names"):
         protected(path, table="Visits", name="again").budget(rho=2, ledger=tmp_path / "new.db")
     assert protected(path, table="patients", bounds={}, keys={}).budget(rho=2, ledger=tmp_path / "new.db")
 
@@ -123,7 +121,9 @@ def test_a_table_that_became_a_view_is_refused_before_the_charge(tmp_path: Path)
     path = filled(tmp_path / "hospital.duckdb")
     budget = protected(path).budget(rho=1, ledger=tmp_path / "sitr.db")
     with duckdb.connect(path) as engine:
-        engine.execute("CREATE TABLE others AS FROM visits; DROP TABLE visits CASCADE; CREATE VIEW visits AS FROM others")
+        engine.execute(
+            "CREATE TABLE others AS FROM visits; DROP TABLE visits CASCADE; CREATE VIEW visits AS FROM others"
+        )
     with pytest.raises(SourceError, match="is a view"):
         budget.sql(SQL).release(rho=0.5)
     assert budget.remaining() == sitr.ZeroConcentratedDP(1)

@@ -66,19 +66,24 @@ def open_source(
                 do='Leave table out, or give hospital.duckdb or an address such as "postgresql://reader@host/database".',
             )
         return duckdb.open_source(source, types=types, format=format, written=written)
+    assert isinstance(source, str | Path)
+    return _in_database(source, table, declared=bool(types or written))
+
+
+def _in_database(source: str | Path, table: str | None, *, declared: bool) -> Backend:
+    """A table of a database, which has an address or is a file."""
     if table is None:
         raise DescriptionError(
             given="A database has many tables, and nothing says which one is protected.",
             do='Add --table visits (in Python: table="visits").',
         )
-    if types or written:
+    if declared:
         raise DescriptionError(
             given="A database knows the types of its columns, and none can be declared.",
             do="Leave them out, or cast the columns in the database.",
         )
-    if isinstance(source, str) and is_database(source):
-        return postgres.open_table(located(source, table))
-    assert isinstance(source, str | Path)
+    if is_database(source):
+        return postgres.open_table(located(str(source), table))
     check_readable(Path(source))
     return _in_file(FileTable(Path(source), table))
 

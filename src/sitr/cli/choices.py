@@ -55,7 +55,10 @@ else:  # typer knows no unions; `Choices` makes a path of what is no address
     Place = str
 
 Rows = Annotated[
-    Place, typer.Argument(metavar="SOURCE", help="A Parquet or CSV file, a DuckDB database, postgresql://HOST/DATABASE, or spark:TABLE.")
+    Place,
+    typer.Argument(
+        metavar="SOURCE", help="A Parquet or CSV file, a DuckDB database, postgresql://HOST/DATABASE, or spark:TABLE."
+    ),
 ]
 InDatabase = Annotated[str | None, typer.Option("--table", help="The table or view, if SOURCE is a database.")]
 Bounds = Annotated[Items, typer.Option(help="COLUMN=LOW:HIGH: makes a column summable. Repeatable.")]

@@ -15,12 +15,15 @@ from sitr.questions.aggregate.expressions.expression import Literal
 from sitr.questions.aggregate.expressions.patterns import PATTERNS, parts
 from sitr.questions.aggregate.expressions.texts import TEXTS
 from sitr.questions.aggregate.expressions.typed import Typed
-from sitr.questions.aggregate.view import TableRows
+from sitr.questions.aggregate.view import TableRows, Visible
+from sitr.questions.synthetic.sheet import Sheet
 
 LONGEST = 10_000
 """The letters of a text that a pattern sees."""
 BLOCK = 16
 """The letters of a literal that are searched for in one pass, at most: LIKE compares each with each of a text."""
+AXIS = 5
+"""The nodes that a column counts for where its cells are looked up."""
 _SEARCHED = frozenset({"LIKE", "ILIKE", "STARTS_WITH", "ENDS_WITH", "CONTAINS", "CAST", *TEXTS})
 
 
@@ -30,7 +33,8 @@ class Cost:
 
     A regular expression has a pass for each of its parts, with repetitions written out, because an automaton may be in
     all of them at once. Another function of texts has one pass for itself and one for each 16 letters of its literals.
-    `scans` is how often the rows of a protected table are read.
+    A column that is looked up in cells of a grid counts as several. Columns of a table that no expression uses are not
+    read. `scans` is how often the rows of a protected table are read.
     """
 
     nodes: int = 0
@@ -45,7 +49,8 @@ def cost(reading: Any) -> Cost:
     """Of all expressions anywhere in a reading, or in several."""
     if isinstance(reading, tuple):
         return sum(map(cost, reading), Cost())
-    return sum(map(_own, _expressions(reading)), Cost(scans=max(1, _tables(reading))))
+    axes = len(reading.axes) if isinstance(reading, Sheet) else len(getattr(getattr(reading, "grid", None), "axes", ()))
+    return sum(map(_own, _expressions(reading)), Cost(nodes=AXIS * axes, scans=max(1, _tables(reading))))
 
 
 def _own(typed: Typed) -> Cost:
@@ -75,7 +80,7 @@ def _expressions(value: Any) -> Iterator[Typed]:
         yield value
         for part in value.parts:
             yield from _expressions(part)
-    elif isinstance(value, Literal):
+    elif isinstance(value, Literal) or (isinstance(value, Visible) and value.typed.column is not None):
         return
     elif isinstance(value, list | tuple | set | frozenset):
         for each in value:

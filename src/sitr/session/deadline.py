@@ -18,8 +18,8 @@ one person only, whose texts are long, has its time in every deadline.
 A question with two stages has a deadline for each: the second one begins when the first has left.
 
 An answer that takes longer leaves at the next multiple of this time. Which multiple it is depends on the rows, and no
-promise covers it: its receipt, the kept answer and its certificate say so. Without the setting nothing is promised about
-time, and certificates say that.
+promise covers it: its receipt, the kept answer and its certificate say so. Without the setting nothing is promised
+about time, and certificates say that.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from sitr.session.cost import LONGEST, Cost, cost
 
 VARIABLE, LETTERS_VARIABLE = "SITR_ANSWER_ROWS", "SITR_ANSWER_LETTERS"
 FACTOR, START, SCAN, EACH, LETTER = 4, 0.25, 5e-7, 5e-8, 1.5e-8
-"""A generous factor, the seconds of any question, of a row in a scan, of a row and a node, and of a letter in a pass."""
+"""A generous factor; the seconds of a question, of a row in a scan, of a row and a node, and of a letter in a pass."""
 USUAL, LONG = 100, 1_000
 """The letters of a text on average, and the texts that may be as long as they can."""
 
@@ -77,8 +77,8 @@ def seconds(public: Declared, measurements: int, work: Cost) -> float:
     """How long an answer takes in all, from public numbers.
 
     >>> count = Cost(nodes=2, scans=1)
-    >>> seconds(Declared(10_000_000), 1, count), round(seconds(Declared(1000), 1, count + Cost(letters=3)), 4)
-    (27.0, 2.8206)
+    >>> round(seconds(Declared(10_000_000), 1, count)), round(seconds(Declared(1000), 1, count + Cost(letters=3)), 4)
+    (27, 2.8206)
     """
     row = SCAN * max(work.scans, 1) + EACH * (measurements + work.nodes)
     letters = public.letters * public.rows + LONG * LONGEST
