@@ -75,9 +75,7 @@ class DuckDBDialect:
         number = self.number(expression)
         clamped = f"least(greatest({number}, {low!r}::DOUBLE), {high!r}::DOUBLE)"
         rounded = f"round({clamped} / {float(to.granularity)!r}::DOUBLE)::BIGINT"
-        ends = (_rounded(end / float(to.granularity)) for end in (low, high))
-        inside = rounded if all(to.lower <= end <= to.upper for end in ends) else None
-        inside = inside or f"least(greatest({rounded}, {to.lower}), {to.upper})"
+        inside = rounded if stays_inside(to) else f"least(greatest({rounded}, {to.lower}), {to.upper})"
         return f"CASE WHEN NOT isnan({number}) THEN {inside} END"
 
     def key(self, column: Column) -> str:
@@ -277,6 +275,12 @@ class DuckDBDialect:
     def later(self, expression: str, count: str, part: str, kind: Kind) -> str:
         number = f"TRY_CAST({count} AS {'BIGINT' if part in _TIMES else 'INTEGER'})"
         return f"TRY_CAST(TRY({expression} + to_{part}s({number})) AS {'DATE' if kind is Kind.DATE else 'TIMESTAMP'})"
+
+
+def stays_inside(to: Quantised) -> bool:
+    """Whether the rounded quotient of a clamped double is between the bounds in granules, whatever the double is."""
+    ends = (_rounded(float(end) / float(to.granularity)) for end in to.ends)
+    return all(to.lower <= end <= to.upper for end in ends)
 
 
 def _rounded(quotient: float) -> int:

@@ -64,7 +64,7 @@ The claims hold for each salt. The salt is drawn after the question is fixed and
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -278,7 +278,7 @@ def _cells(query: BoundedQuery, found: Sequence[Any]) -> dict[tuple[Any, ...], t
     for row in found:
         whole = list(row)
         for place in lists:
-            if not isinstance(row[place], dict):
+            if not isinstance(row[place], Mapping):
                 whole[place] = {int(value): int(count) for value, count in row[place] or ()}
         cells[tuple(row[:keys])] = (*(whole[place] for place in places), *row[len(row) - 1 - more : -1], row[-1])
     return cells

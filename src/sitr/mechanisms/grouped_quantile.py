@@ -22,6 +22,7 @@ from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.inward import chosen_by, farthest, weights
 from sitr.mechanisms.permute_and_flip import PermuteAndFlip
 from sitr.mechanisms.quantile import choose
+from sitr.mechanisms.value_counts import ValueCounts
 from sitr.namespace import Later
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins, system_coins
@@ -221,7 +222,8 @@ class GroupedQuantile:
 
     def release(self, groups: Sequence[Mapping[int, int]], *, coins: Coins | None = None) -> list[int]:
         """One number for each group, whose values come with their counts; without values it is uniform."""
-        kinds = {type(number) for values in groups for pair in values.items() for number in pair}
+        plain = (values for values in groups if not isinstance(values, ValueCounts))
+        kinds = {type(number) for values in plain for pair in values.items() for number in pair}
         if not all(issubclass(kind, Integral) for kind in kinds):
             raise InvalidParameter(
                 wanted="integers with their counts for GroupedQuantile",
@@ -286,17 +288,11 @@ class GroupedQuantile:
 
         The bound that the offset points to is a run by itself. Python's integers are used where 64 bits might not do.
         """
-        clamped: dict[int, int] = {}
-        for value, count in values.items():
-            place = min(max(int(value), self.low), self.high)
-            clamped[place] = clamped.get(place, 0) + int(count)
-        if self.offset:
-            clamped.setdefault(self.high if self.offset > 0 else self.low, 0)
-        largest = (sum(clamped.values()) + abs(self.offset) + 1) * 4 * exact(self.level).denominator
+        total = int(values.counts.sum()) if isinstance(values, ValueCounts) else sum(map(int, values.values()))
+        largest = (total + abs(self.offset) + 1) * 4 * exact(self.level).denominator
         small = max(abs(self.low), abs(self.high), largest) < 2**62
         kind = np.int64 if small else object
-        here = np.array(sorted(clamped), kind)
-        counts = np.array([clamped[value] for value in here.tolist()], kind)
+        here, counts = self._clamped(values, kind)
         up_to = np.cumsum(counts) if len(counts) else counts
         # Between two values, before the first and after the last.
         gaps = np.append(np.array([self.low], kind), here + 1)
@@ -308,6 +304,23 @@ class GroupedQuantile:
         kept = np.flatnonzero(size > 0)
         kept = kept[np.argsort(first[kept], kind="stable")]
         return first[kept], size[kept], below[kept], up_to[kept]
+
+    def _clamped(self, values: Mapping[int, int], kind: Any) -> tuple[Integers, Integers]:
+        """The values between the bounds in growing order with their counts, and the bound that the offset points to."""
+        bound = self.high if self.offset > 0 else self.low
+        if isinstance(values, ValueCounts) and kind is np.int64:
+            here, counts = values.within(self.low, self.high)
+            if self.offset and not np.any(here == bound):
+                place = len(here) if self.offset > 0 else 0
+                here, counts = np.insert(here, place, bound), np.insert(counts, place, 0)
+            return here, counts
+        clamped: dict[int, int] = {}
+        for value, count in values.items():
+            place = min(max(int(value), self.low), self.high)
+            clamped[place] = clamped.get(place, 0) + int(count)
+        if self.offset:
+            clamped.setdefault(bound, 0)
+        return np.array(sorted(clamped), kind), np.array([clamped[value] for value in sorted(clamped)], kind)
 
     def changes(self) -> list[list[tuple[Fraction, int]]]:
         """All ways in which one unit can change groups: pairs of an η and the number of groups."""

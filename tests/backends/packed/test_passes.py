@@ -20,6 +20,7 @@ from sitr.backends.packed.hashes import Keyed, of_rows
 from sitr.backends.packed.layout import Layout, layout
 from sitr.backends.packed.passes import Passes
 from sitr.backends.packed.scan import Part, scan
+from sitr.backends.packed.words import packed as in_words
 from sitr.backends.reading import FewGroups, tree
 from sitr.backends.sources import ArrowRows
 from sitr.backends.statement import writer
@@ -102,7 +103,8 @@ def by_hand(table: pa.Table, query: BoundedQuery, salt: int) -> list[tuple[Any, 
     node = found.node
     with duckdb.connect(":memory:") as engine:
         engine.register("arrow_rows", table)
-        records = engine.sql(scan(found, written)).to_arrow_table().to_pylist()
+        batches = engine.sql(scan(found, written)).to_arrow_table().combine_chunks().to_batches()
+        records = [record for batch in batches for record in in_words(found, batch).to_pylist()]
 
         @cache
         def hashed(value: Any, type: pa.DataType) -> int:

@@ -1,7 +1,8 @@
-"""Arrow's integers as numpy arrays, without a copy. Arrow's own conversion loads pandas wherever it is installed."""
+"""Arrow's numbers as numpy arrays, without a copy. Arrow's own conversion loads pandas wherever it is installed."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,3 +29,15 @@ def integers(array: pa.Array) -> NDArray[Any]:
     if not len(array):
         return np.empty(0, kind)
     return np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)
+
+
+def doubles(array: pa.Array) -> NDArray[np.float64]:
+    """The doubles of an array, NaN where one is missing.
+
+    >>> import pyarrow
+    >>> doubles(pyarrow.array([1.0, None, 2.5]).slice(1))
+    array([nan, 2.5])
+    """
+    if array.null_count:
+        array = array.fill_null(math.nan)
+    return np.frombuffer(array.buffers()[1], np.float64, len(array), array.offset * 8) if len(array) else np.empty(0)

@@ -25,6 +25,8 @@ Flags = NDArray[np.bool_]
 HASH_BITS = 40
 """The bits of a hash that are compared: always as many, or the number of other people would decide which are equal."""
 MOST_OWNERS = 1 << (64 - HASH_BITS)
+_SPARE = 4
+"""How many times as many hashes as are kept are expected among those that are sorted."""
 BLOCK = 1 << 17
 """The rows of a block: arrays of about this size stay in the cache of a processor."""
 
@@ -137,8 +139,25 @@ def lowest(hashed: Words, sizes: Places, most: int) -> Flags:
     owner = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
     pairs = owner << np.uint64(HASH_BITS)  # owners are below MOST_OWNERS, so that 64 bits hold both
     pairs |= hashed >> np.uint64(64 - HASH_BITS)
-    border = np.sort(pairs)[np.cumsum(sizes) - sizes + most]
-    return np.asarray(pairs < np.repeat(border, sizes))
+    return np.asarray(pairs < np.repeat(_borders(pairs, sizes, most), sizes))
+
+
+def _borders(pairs: Words, sizes: Places, most: int) -> Words:
+    """The (most + 1)-th smallest pair of each owner.
+
+    Owners with many rows are usual where few people have most of them, and then almost all pairs are far above the
+    border. Hashes are spread evenly, so about `enough` of an owner's are below enough/size of their range. If more than
+    `most` of each owner are, the border is among these, and only they are sorted; otherwise all are.
+    """
+    starts, enough = np.cumsum(sizes) - sizes, _SPARE * most + _SPARE * 8
+    if len(pairs) > _SPARE * enough * len(sizes):
+        top = (np.minimum(enough / sizes, 1.0) * (1 << HASH_BITS)).astype(np.uint64)
+        top += np.arange(len(sizes), dtype=np.uint64) << np.uint64(HASH_BITS)
+        near = pairs < np.repeat(top, sizes)
+        number = np.add.reduceat(near, starts, dtype=np.int64)
+        if number.min() > most:
+            return np.asarray(np.sort(pairs[near])[np.cumsum(number) - number + most])
+    return np.asarray(np.sort(pairs)[starts + most])
 
 
 def _runs(key: Words, tail: int) -> Places:

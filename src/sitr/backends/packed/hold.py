@@ -16,6 +16,7 @@ import numpy as np
 from sitr.backends.packed.arrays import integers
 from sitr.backends.packed.hashes import Words
 from sitr.backends.packed.layout import Layout
+from sitr.backends.packed.words import packed, words
 from sitr.namespace import Later
 
 if TYPE_CHECKING:
@@ -62,16 +63,16 @@ def held(layout: Layout, batches: Iterable[pa.RecordBatch], *, memory: int | Non
                 part = key[rows:last]
                 part[:] = ids
                 part <<= np.uint64(bits)  # ids are below 2^(64 - bits): nothing is shifted out
-                low = integers(batch.column("w0")).view(np.uint64)
+                (low,) = words(layout, batch)
                 assert int(low.max()) >> bits == 0, "a group or value beyond its bits would be another person"
                 part |= low
                 rows, size = last, size + len(ids) * _ROW
             else:
-                kept = [_unpacked(key[:rows], bits, batch.schema)] if rows else []
+                kept = [_unpacked(key[:rows], bits, batch.column("u").type)] if rows else []
                 key = None
         if key is None:
-            kept.append(batch)
-            size += batch.nbytes
+            kept.append(packed(layout, batch))
+            size += kept[-1].nbytes
         if memory is not None and size > memory:
             return None
     if key is None:
@@ -79,8 +80,7 @@ def held(layout: Layout, batches: Iterable[pa.RecordBatch], *, memory: int | Non
     return Held(packed=key[:rows])
 
 
-def _unpacked(key: Words, bits: int, schema: pa.Schema) -> pa.RecordBatch:
-    """The rows as they were read, in the types of the batches that follow: Arrow joins no chunks of different types."""
+def _unpacked(key: Words, bits: int, type: pa.DataType) -> pa.RecordBatch:
+    """The rows as they were read, with ids of the type that follows: Arrow joins no chunks of different types."""
     low = (key & np.uint64((1 << bits) - 1)).view(np.int64)  # `bits` is at most 62
-    columns = {"u": pa.array(key >> np.uint64(bits)), "w0": pa.array(low)}
-    return pa.record_batch([columns[field.name].cast(field.type) for field in schema], schema=schema)
+    return pa.record_batch([pa.array(key >> np.uint64(bits)).cast(type), pa.array(low)], names=["u", "w0"])

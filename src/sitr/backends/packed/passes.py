@@ -27,6 +27,7 @@ from sitr.backends.packed.totals import GroupTotals
 from sitr.backends.reading import FewGroups
 from sitr.backends.statement import Writer
 from sitr.backends.values import Cut, EachRow, Granules, Key, Tallied
+from sitr.mechanisms.value_counts import ValueCounts
 from sitr.namespace import Later
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ class Passes:
         """The totals and the number of people of each group, by its keys."""
         layout = self.layout
         tallies = {place: tally.by_group(layout.components[place].lowest) for place, tally in totals.tallies.items()}
+        nothing = ValueCounts(np.empty(0, np.int64), np.empty(0, np.int64))
         groups = np.flatnonzero(totals.people).tolist() if layout.tree.rows.keys else [0]
         found = {}
         for group in groups:
@@ -103,7 +105,7 @@ class Passes:
                     whole = {EachRow: totals.rows, Cut: totals.cut}.get(type(value), totals.people)
                     values.append(int(whole[group]))
                 elif isinstance(value, Tallied):
-                    values.append(tallies[place].get(group, {}))
+                    values.append(tallies[place].get(group, nothing))
                 else:
                     centre = value.centre if isinstance(value, Granules) else 0
                     sums, lowest = totals.sums[place], layout.components[place].lowest
@@ -167,6 +169,4 @@ def _merge(found: dict[Row, Row], more: dict[Row, Row]) -> None:
 
 
 def _plus(one: Any, other: Any) -> Any:
-    if not isinstance(one, dict):
-        return one + other
-    return {value: one.get(value, 0) + other.get(value, 0) for value in one.keys() | other.keys()}
+    return one | other if isinstance(one, ValueCounts) else one + other

@@ -16,6 +16,7 @@ from sitr.backends.packed.arrange import Arranged
 from sitr.backends.packed.choose import Cells, Flags, Places, chosen
 from sitr.backends.packed.hashes import Keyed, Words
 from sitr.backends.packed.layout import Component, Layout
+from sitr.mechanisms.value_counts import ValueCounts
 
 Counts = NDArray[np.int64]
 
@@ -89,7 +90,7 @@ class GroupTally:
         else:
             self.pairs.append(pairs[values != 0])
 
-    def by_group(self, lowest: int) -> dict[int, dict[int, int]]:
+    def by_group(self, lowest: int) -> dict[int, ValueCounts]:
         """For each group that has values, the number of rows of each value."""
         values, counts = self._found()
         code = values >> self.bits
@@ -97,7 +98,7 @@ class GroupTally:
         edges = np.flatnonzero(np.diff(code, prepend=-1))
         ends = [*edges[1:].tolist(), len(code)] if len(edges) else []
         return {
-            int(code[first]): dict(zip(values[first:last].tolist(), counts[first:last].tolist(), strict=True))
+            int(code[first]): ValueCounts(values[first:last], counts[first:last])
             for first, last in zip(edges.tolist(), ends, strict=True)
         }
 
@@ -108,8 +109,9 @@ class GroupTally:
             at = np.flatnonzero(self.dense)
             return at, self.dense[at]
         every = np.concatenate(self.pairs) if self.pairs else np.empty(0, np.uint64)
-        values, counts = np.unique(every, return_counts=True)
-        return values.view(np.int64), counts
+        every.sort()
+        first = np.flatnonzero(np.diff(every, prepend=np.uint64(2**64 - 1)))  # no pair is as large as that
+        return every[first].view(np.int64), np.diff(first, append=len(every))
 
 
 @dataclass(slots=True)
