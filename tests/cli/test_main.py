@@ -41,6 +41,10 @@ COMMANDS = (
     "convert",
     "explain",
     "registry",
+    "request",
+    "queue",
+    "approve",
+    "refuse",
     "sensitivity",
     "ledger",
 )

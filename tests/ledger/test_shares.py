@@ -23,7 +23,7 @@ from sitr.ledger.shares import Accounts, Amount, Share, check_path, line
 PATHS = ("a", "a/b", "a/b/c", "a/d", "e", "e/f")
 
 
-def whole(promise: Kept = ApproximateDP(1.0, 1e-6)) -> Accounts:
+def whole(promise: Kept) -> Accounts:
     return Accounts("clinic", promise, tuple(Fraction(0) for _ in promise.coordinates()))
 
 
@@ -91,7 +91,7 @@ acts = st.lists(
 def test_a_charge_is_accepted_if_and_only_if_all_accounts_above_accept(
     caps: list[Kept], done: list[tuple[str, str, Kept, str]]
 ) -> None:
-    tree = whole()
+    tree = whole(ApproximateDP(1.0, 1e-6))
     for path, cap in zip(PATHS, caps, strict=True):
         tree = tree.allot(path, cap)
     for kind, path, amount, other in done:

@@ -179,7 +179,8 @@ def notes(accounts: Accounts) -> list[str]:
     for path in ("", *accounts.shares):
         if accounts.exceeded(path):
             name = visible(accounts.name(path))
-            found.append(said(f"The sub-budgets of {name} add up to more than it has, and it refuses beyond its own."))
+            more = f"The sub-budgets of {name} add up to more than it has; it still refuses whatever exceeds that."
+            found.append(said(more))
     return found
 
 

@@ -1,0 +1,59 @@
+"""A request from the question to its answer, and the options that pay for a question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sitr.ledger.sql import SqlLedger
+from sitr.ledger.who import acting
+from tests.cli.conftest import Sitr
+
+SQL = "SELECT COUNT(*) AS n FROM visits"
+
+
+@pytest.fixture
+def hospital(sitr: Sitr, tmp_path: Path) -> Path:
+    assert sitr("demo", "--directory", tmp_path / "hospital").code == 0
+    return tmp_path / "hospital"
+
+
+def test_a_request_is_approved_by_somebody_else_and_answered_once(sitr: Sitr, hospital: Path) -> None:
+    ledger, description = hospital / "sitr.db", hospital / "visits.sitr.yaml"
+    assert "There is no request." in sitr("queue", ledger).out
+    sitr("ledger", "allot", ledger, "visits/ana", "zcdp(0.3)")
+    asked = ("--price", "zcdp(0.1)", "--account", "ana")
+    with acting("ana"):
+        told = sitr("request", description, SQL, *asked, "--reason", "Annual report", "--json").told()
+        (request,) = told["requests"]
+        assert (request["status"], request["by"], request["account"]) == ("asked", "ana", "visits/ana")
+        assert (request["price"], request["left"]) == ("zcdp(rho=0.1)", "zcdp(rho=0.2)")
+        number = request["number"]
+        assert "cannot decide about it" in sitr("approve", ledger, number).err
+    with acting("noor"):
+        assert "approved" in sitr("approve", ledger, number, "--reason", "Fine").out
+        assert "never revised" in sitr("refuse", ledger, number).err
+    with acting("ana"):
+        done = sitr("ask", description, SQL, *asked, "--request", number, "--idempotency-key", "monday")
+        assert done.code == 0
+        again = sitr("ask", description, SQL, *asked, "--request", number, "--idempotency-key", "monday")
+        assert again.code == 0
+        other = sitr("ask", description, SQL, "--price", "zcdp(0.2)", "--idempotency-key", "monday")
+        assert "belongs to another question or price" in " ".join(other.err.split())
+    (found,) = sitr("queue", ledger, "--json").told()["requests"]
+    assert (found["status"], found["entry"], found["decided_by"], found["why"]) == ("answered", 2, "noor", "Fine")
+    assert "مُجاب" in sitr("--lang", "ar", "queue", ledger).out
+    assert len(SqlLedger(ledger).entries()) == 2  # that of the demonstration, and one
+
+
+def test_a_refused_request_says_so(sitr: Sitr, hospital: Path) -> None:
+    ledger, description = hospital / "sitr.db", hospital / "visits.sitr.yaml"
+    with acting("ana"):
+        sitr("request", description, SQL, "--price", "zcdp(0.1)", "--reason", "Annual report")
+    with acting("noor"):
+        number = sitr("queue", ledger, "--json").told()["requests"][0]["number"]
+        assert sitr("refuse", ledger, number, "--reason", "No", "--json").told()["requests"][0]["why"] == "No"
+    with acting("ana"):
+        done = sitr("ask", description, SQL, "--price", "zcdp(0.1)", "--request", number)
+    assert "is refused, not approved" in " ".join(done.err.split())
