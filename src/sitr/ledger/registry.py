@@ -113,7 +113,7 @@ def claim(source: str, here: Budgeted, *, second: bool) -> list[Budgeted]:
             same = (others[0].path, others[0].dataset) == (here.path, here.dataset)
             raise _gone(here.path, here.dataset) if same else _second(others[0])
         names = [_fingerprint(source), *([_fingerprint(file[0])] if (file := _file(source)) else [])]
-        content["sources"] |= dict.fromkeys(names, [asdict(each) for each in [*others, here]])
+        content["sources"] |= {name: [asdict(each) for each in [*others, here]] for name in names}
     return others
 
 
