@@ -83,8 +83,9 @@ class LazyLedger:
         """The ledger in the file, created now if the budget can pay this price."""
         if (found := self._found()) is None:
             Filter(self.promise).consent(price)
-            if self.source and not self.second:
-                registry.refuse_second(self.source, self.path, self.dataset)
+            if not self.second:
+                where = self.source or registry.account_source(self.path, self.dataset)
+                registry.refuse_second(where, self.path, self.dataset)
             found = SqlLedger(self.path)
         self._open(found)
         return found

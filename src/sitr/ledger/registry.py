@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -71,9 +71,26 @@ def _names(path: Path) -> tuple[str, str]:
 def refuse_second(source: str, path: Path, dataset: str) -> None:
     """Refuse a second budget before a ledger is made for it."""
     with _registry() as content:
-        budgets = [Budgeted(**each) for each in content["sources"].get(_fingerprint(source), [])]
-    if budgets and (str(path.absolute()), dataset) not in ((each.path, each.dataset) for each in budgets):
+        budgets = _budgets(content, source)
+    here = (str(path.absolute()), dataset)
+    if budgets and here not in ((each.path, each.dataset) for each in budgets):
         raise _second(budgets[0])
+    if budgets and not path.exists():
+        raise _gone(*here)
+
+
+def account_source(path: Path, dataset: str) -> str:
+    """Where rows in memory are, as far as can be known: in the account that was opened for them."""
+    return f"account {dataset} in {path.absolute()}"
+
+
+def _gone(path: str, dataset: str) -> LedgerMismatch:
+    return LedgerMismatch(
+        given=f"The ledger {path}, which had a budget of {dataset}, is gone.",
+        do="Put it back, or restore a backup with sitr ledger restore. If a second budget must begin, use "
+        "--second-budget (in Python: second_budget=True): it is recorded, and each person is promised the sum of both. "
+        "Nothing was spent.",
+    )
 
 
 def _second(other: Budgeted) -> LedgerMismatch:
@@ -90,13 +107,37 @@ def claim(source: str, here: Budgeted, *, second: bool) -> list[Budgeted]:
     If there are any, and this one is new, only `second` allows it: its people are then promised the sum of all.
     """
     with _registry() as content:
-        name = _fingerprint(source)
-        budgets = [Budgeted(**each) for each in content["sources"].get(name, [])]
+        budgets = _budgets(content, source)
         others = [each for each in budgets if (each.ledger, each.dataset) != (here.ledger, here.dataset)]
         if others and len(others) == len(budgets) and not second:
-            raise _second(others[0])
-        content["sources"][name] = [asdict(each) for each in [*others, here]]
+            same = (others[0].path, others[0].dataset) == (here.path, here.dataset)
+            raise _gone(here.path, here.dataset) if same else _second(others[0])
+        names = [_fingerprint(source), *([_fingerprint(file[0])] if (file := _file(source)) else [])]
+        content["sources"] |= {name: [asdict(each) for each in [*others, here]] for name in names}
     return others
+
+
+def _budgets(content: Mapping[str, Any], source: str) -> list[Budgeted]:
+    """The budgets of a source: by where it is, and for a file with several names, by the file itself."""
+    names = [_fingerprint(source), *([_fingerprint(file[0])] if (file := _file(source)) and file[1] else [])]
+    found = [Budgeted(**each) for name in names for each in content["sources"].get(name, [])]
+    return list(dict.fromkeys(found))
+
+
+def _file(source: str) -> tuple[str, bool] | None:
+    """The device and number of a file, and whether it has another name, a hard link; None for other sources.
+
+    The number of a file that is gone is soon that of another file. So a file is recognised by it only while it has
+    several names; but it is remembered for every file, because the second name may be made later.
+    """
+    kind, _, path = source.partition(" ")
+    if kind != "file":
+        return None
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return f"device {found.st_dev} file {found.st_ino}", found.st_nlink > 1
 
 
 def _fingerprint(source: str) -> str:

@@ -119,7 +119,9 @@ class SqlLedger:
             if found is not None:  # before its source is registered under a wrong promise
                 check_terms(found, self._name, promise=promise, neighbors=neighbors)
             here = registry.Budgeted(page.head.ledger, self._name, dataset)
-            others = registry.claim(source, here, second=second) if source else []
+            # Rows in memory are known by their account: if its ledger is deleted, a new one is noticed.
+            where = source or registry.account_source(self.path, dataset)
+            others = registry.claim(where, here, second=second)
             stored = found
             if stored is None:
                 stored = Account(dataset, promise, neighbors, datetime.now(UTC))

@@ -547,8 +547,8 @@ def opened(table: Table, promise: Kept, ledger: str | Path | Ledger, *, source: 
         ledger.open(account, promise=promise, neighbors=neighbors)
         return ledger
     place = ledger.path if isinstance(ledger, SqlLedger) else sqlite_file(ledger, patience=0.0).path
-    if source and not second:
-        registry.refuse_second(source, place, account)  # before a file is made
+    if not second:  # before a file is made
+        registry.refuse_second(source or registry.account_source(place, account), place, account)
     keeper = ledger if isinstance(ledger, SqlLedger) else SqlLedger(place)
     keeper.open(account, promise=promise, neighbors=neighbors, source=source, second=second)
     return keeper

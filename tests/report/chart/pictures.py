@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.ledger.entry import Account, Entry
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.sampled import PoissonLaw
 from sitr.loss.loss import Loss
@@ -38,7 +39,17 @@ from sitr.questions.synthetic.marginals import measure
 from sitr.questions.synthetic.plan import plan as synthesis
 from sitr.questions.synthetic.portrait import portrait
 from sitr.questions.synthetic.sheet import Sheet
-from sitr.report.chart import account, aggregate, comparison, histogram, sensitivities, statistic, synthetic, trade_off
+from sitr.report.chart import (
+    account,
+    aggregate,
+    comparison,
+    histogram,
+    sensitivities,
+    spending,
+    statistic,
+    synthetic,
+    trade_off,
+)
 from sitr.report.chart.budget import budget_bar
 from sitr.report.chart.comparison import Family
 from sitr.report.headline import Headline
@@ -150,6 +161,28 @@ WAYS = (
 )
 
 
+def ledger_spending(names: tuple[str, ...], charges: int) -> str:
+    """Accounts with one charge each hour, at prices of two flavors; the clock goes back once."""
+    opened = datetime(2026, 1, 1, tzinfo=UTC)
+    promises: tuple[Any, ...] = (ZeroConcentratedDP(1.0), PureDP(2.0))
+    accounts = [Account(name, promises[place % 2], "row", opened) for place, name in enumerate(names)]
+    entries = [
+        Entry(
+            number + 1,
+            account.dataset,
+            price,
+            "COUNT(*)",
+            opened + timedelta(hours=number - 90 * (number == 3)),
+            "",
+            "",
+        )
+        for number in range(charges)
+        for account in [accounts[number % len(accounts)]]
+        for price in [ZeroConcentratedDP(0.01) if account.promise == promises[0] else PureDP(0.02)]
+    ]
+    return spending.chart(accounts, entries)
+
+
 def ways(outcomes: tuple[Outcome | Impossible, ...]) -> str:
     return sensitivities.chart(outcomes, title="The median of age: what each promise costs in accuracy")
 
@@ -184,6 +217,9 @@ PICTURES: dict[str, Callable[[], str]] = {
     "statistic, huge": lambda: values(1.5e300, None, (1.0, 2.0) * 40),
     "statistic, none": values,
     "synthetic": portrayed,
+    "spending": lambda: ledger_spending(("visits", LONG), 40),
+    "spending, 40 Arabic accounts": lambda: ledger_spending(ARABIC, 90),
+    "spending, nothing yet": lambda: ledger_spending(("visits",), 0),
     "budget": lambda: spent(ApproximateDP(1.0, 1e-6), ApproximateDP(2.0, 1e-6)),
     "budget, unspent": spent,
     "theorems that nearly coincide": lambda: theorems(1e-3),

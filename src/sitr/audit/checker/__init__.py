@@ -1,1 +1,1 @@
-"""The independent checker, one file that imports nothing of Sitr: `sitr_check.py`."""
+"""Independent checkers that import nothing of Sitr: `sitr_check.py` for figures, `sitr_chain.py` for hashes."""

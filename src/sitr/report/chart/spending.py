@@ -90,7 +90,7 @@ def chart(accounts: Sequence[Account], entries: Sequence[Entry], *, words: Words
     for place, each in enumerate(found[:MOST]):
         parts += _bar(visible(each.dataset), _percent(each.share, words), float(each.share), top + 6, _stroke(place))
         top += 38
-    more, top = heading(words.label("By flavor"), top=top + 16)
+    more, top = heading(words.label("Charges by flavor"), top=top + 16)
     parts += more
     counted = Counter(words.flavor(entry.price) for entry in entries).most_common(MOST)
     for name, times in counted:
@@ -129,7 +129,7 @@ def _lines(found: Sequence[Spending], top: float, words: Words) -> Iterator[str]
         points.append((1000.0, points[-1][1]))
         drawn.append(polyline(points, stroke=colour, more=f'stroke-width="2.5" stroke-dasharray="{dashes or "none"}"'))
     yield window(drawn, x=_START, y=top, width=RIGHT - _START, height=_HEIGHT)
-    form = "%Y-%m-%d" if (last - first).days else "%Y-%m-%d %H:%M"
+    form = "%Y-%m-%d" if (last - first).days else "%m-%d %H:%M"
     ends = [(_START, first.strftime(form))] + ([(RIGHT, last.strftime(form))] if last > first else [])
     yield from across([(x, words.numerals(at)) for x, at in ends], y=top + _HEIGHT + 18)
 
@@ -139,7 +139,7 @@ def _bar(name: str, value: str, share: float, top: float, stroke: tuple[str, str
     colour, dashes = stroke
     more = f'stroke-width="2.5" stroke-dasharray="{dashes or "none"}"'
     yield line(LEFT, top + 8, LEFT + 5, top + 8, stroke=colour, more=more)
-    yield label(name, x=LEFT + 7, y=top + 12, room=60)
+    yield label(name, x=LEFT + 7, y=top + 12, room=72)
     yield text(value, x=RIGHT, y=top + 12, anchor="end")
     yield rect(LEFT, top + 18, RIGHT - LEFT, 8, fill=GREY, more=_PALE)
     yield rect(LEFT, top + 18, (RIGHT - LEFT) * min(1.0, share), 8, fill=colour)

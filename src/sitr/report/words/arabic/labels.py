@@ -8,6 +8,10 @@ from sitr.report.words.arabic.marks import code, ltr
 
 LABELS: Mapping[str, str] = {
     # Titles and headings of pages
+    "Spending over time": "الإنفاق عبر الزمن",
+    "Share of each budget that is spent": "النسبة المنفقة من كل ميزانية",
+    "By account": "بحسب الحساب",
+    "Charges by flavor": "عدد عمليات الخصم بحسب الصنف",
     "Privacy certificate": "شهادة الخصوصية",
     "Privacy label": "بطاقة الخصوصية",
     "Private histogram": "هيستوغرام (مدرج تكراري) يحفظ الخصوصية",
