@@ -115,8 +115,8 @@ def test_there_is_always_a_steward(path: Path) -> None:
             steward.assign(ledger, "clinic", "ana", Duty.ANALYST, share="ana")
         with pytest.raises(InvalidUse, match="the name of a user"):
             steward.assign(ledger, "clinic", "a\nb", Duty.ANALYST)
+        steward.allot(ledger, "clinic", "ana", PureDP(0.1))
         with pytest.raises(InvalidUse, match="Only an analyst has a sub-budget"):
-            steward.allot(ledger, "clinic", "ana", PureDP(0.1))
             steward.assign(ledger, "clinic", "ana", Duty.AUDITOR, share="ana")
         steward.assign(ledger, "clinic", "ana", Duty.STEWARD)
         assert steward.assign(ledger, "clinic", "noor", None) == {"ana": Member(Duty.STEWARD)}
