@@ -7,6 +7,7 @@ import pytest
 from sitr.flavors.pure import PureDP
 from sitr.ledger.entry import Warrant
 from sitr.ledger.sql import SqlLedger
+from sitr.ledger.who import acting
 from tests.cli.conftest import Sitr
 
 
@@ -47,6 +48,8 @@ def test_shares_are_made_reserved_moved_and_shown(sitr: Sitr, path: Path) -> Non
         (("move", "clinic/ana", "wards/ana", "pure(0.1)"), "two sub-budgets of one data set"),
         (("rules", "clinic", "--rate", "60/year"), "with second, minute, hour or day"),
         (("rules", "clinic", "--rate", "0/hour"), "with second, minute, hour or day"),
+        (("role", "clinic", "ana", "owner"), "steward, analyst, auditor or none"),
+        (("role", "clinic", "ana", "analyst"), "nobody would be the steward"),
         (("rules", "clinic", "--none", "--least", "pure(0.1)"), "--none alone"),
     ],
 )
@@ -71,3 +74,18 @@ def test_rules_are_set_shown_and_removed(sitr: Sitr, path: Path) -> None:
     }
     assert "at most 60 questions are answered within 3600 seconds" in sitr("ledger", "rules", path, "clinic").out
     assert "has no rules" in sitr("ledger", "rules", path, "clinic", "--none").out
+
+
+def test_roles_are_given_shown_and_kept(sitr: Sitr, path: Path) -> None:
+    assert "Nobody has a role" in sitr("ledger", "role", path, "clinic").out
+    sitr("ledger", "allot", path, "clinic/ana", "pure(0.5)")
+    with acting("noor"):
+        sitr("ledger", "role", path, "clinic", "noor", "steward")
+        told = sitr("ledger", "role", path, "clinic", "ana", "analyst", "--account", "clinic/ana", "--json").told()
+    assert told["roles"] == [
+        {"user": "ana", "role": "analyst", "account": "clinic/ana"},
+        {"user": "noor", "role": "steward", "account": "clinic"},
+    ]
+    assert "محلل" in sitr("--lang", "ar", "ledger", "role", path, "clinic").out
+    with acting("ana"):
+        assert "only a steward may do this" in sitr("ledger", "allot", path, "clinic/ana", "pure(0.9)").err

@@ -1,4 +1,4 @@
-"""`sitr ledger allot`, `reserve`, `move` and `rules`: divide a budget, and set what is refused before a charge."""
+"""`sitr ledger allot`, `reserve`, `move`, `rules` and `role`: divide a budget, and say who may do what with it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from sitr.errors import BadUsage
 from sitr.report.words.messages import said
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.table import Table
 
+    from sitr.ledger.roles import Member
     from sitr.ledger.rules import Rules
     from sitr.ledger.shares import Accounts
 
@@ -118,9 +121,67 @@ def rules(
         _tell(name, steward.state(found, name).rules, as_json=as_json)
 
 
+def role(
+    ledger: Where,
+    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="The data set in the ledger.")],
+    user: Annotated[str | None, typer.Argument(metavar="USER", help="The user, as the system knows them.")] = None,
+    duty: Annotated[
+        str | None, typer.Argument(metavar="ROLE", help="steward, analyst, auditor, or none to take it away.")
+    ] = None,
+    account: Annotated[str, typer.Option(help="The sub-budget that an analyst may charge, such as ana.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Show the roles in a data set, or give somebody one.
+
+    Once there is a steward, only stewards assign roles, divide the budget, set rules and decide about requests. An
+    analyst asks, on one sub-budget if it is given. An auditor reads. On a shared file this is recorded and checked by
+    every client, but not enforced against whoever writes to the file in another name.
+
+    Example: sitr ledger role sitr.db clinic ana analyst --account ana
+    """
+    from sitr.ledger import steward
+    from sitr.ledger.roles import Duty
+
+    found, name = opened_ledger(ledger), dataset.casefold()
+    known = {each.value: each for each in Duty}
+    if user is None:
+        members = steward.state(found, name).members
+    elif duty not in (*known, "none"):
+        raise BadUsage(
+            wanted="steward, analyst, auditor or none", given=repr(duty), do="Write one of them after the user."
+        )
+    else:
+        path = account.casefold().removeprefix(f"{name}/")
+        members = steward.assign(found, name, user, known.get(str(duty)), share=path)
+    _roles(name, members, as_json=as_json)
+
+
+def _roles(dataset: str, members: Mapping[str, Member], *, as_json: bool) -> None:
+    from sitr.report.figures import visible
+    from sitr.report.text import terminal as text
+    from sitr.report.words.words import in_words
+
+    if as_json:
+        several = [
+            {"user": user, "role": each.duty.value, "account": f"{dataset}/{each.share}" if each.share else dataset}
+            for user, each in members.items()
+        ]
+        say_json({"dataset": dataset, "roles": several})
+        return
+    if not members:
+        console().print(said("Nobody has a role: everybody who can write to the ledger may do everything."))
+        return
+    words = in_words()
+    grid = table(*map(words.label, ("who", "role", "account")))
+    for user, each in members.items():
+        account = f"{dataset}/{each.share}" if each.share else dataset
+        grid.add_row(visible(user), words.label(each.duty.value), visible(account))
+    text.show(grid, out=console())
+
+
 def add_to(app: typer.Typer) -> None:
     """Add the commands to `sitr ledger`."""
-    for command in (allot, reserve, move, rules):
+    for command in (allot, reserve, move, rules, role):
         app.command(command.__name__, cls=Command)(command)
 
 

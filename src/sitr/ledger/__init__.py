@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sitr.ledger.entry import Sealed as Sealed
     from sitr.ledger.ledger import Ledger as Ledger
     from sitr.ledger.receipt import Receipt as Receipt
+    from sitr.ledger.roles import Duty as Duty
     from sitr.ledger.schedule import recorded as recorded
     from sitr.ledger.sql import SqlLedger as SqlLedger
 
@@ -20,6 +21,7 @@ __getattr__, __dir__, __all__ = lazily(
     __name__,
     {
         "Account": "entry",
+        "Duty": "roles",
         "Entry": "entry",
         "Ledger": "ledger",
         "Receipt": "receipt",

@@ -9,18 +9,20 @@ from typing import Any
 
 from sitr.errors import LedgerError
 from sitr.flavors.notation import parse, write
+from sitr.ledger.roles import Duty, assigned, check_steward
 from sitr.ledger.rules import Rules, check_rate_of
 from sitr.ledger.shares import check_path
 from sitr.ledger.spent import Spent
 
-ALLOT, RESERVE, MOVE, RULES = "allotted", "reserved", "moved", "ruled"
+ALLOT, RESERVE, MOVE, RULES, ROLE = "allotted", "reserved", "moved", "ruled", "assigned"
 """The acts of a steward on an account."""
 
-EFFECTIVE = frozenset({ALLOT, RESERVE, MOVE, RULES})
+EFFECTIVE = frozenset({ALLOT, RESERVE, MOVE, RULES, ROLE})
 
 
-def applied(spent: Spent, dataset: str, kind: str, body: Mapping[str, Any]) -> Spent:
-    """The account after an act; an error if it is not possible."""
+def applied(spent: Spent, dataset: str, kind: str, body: Mapping[str, Any], *, by: str) -> Spent:
+    """The account after an act; an error if it is not possible, or if who acts is no steward."""
+    check_steward(spent.members, by)
     tree = spent.tree(dataset)
     match kind:
         case "allotted":
@@ -31,6 +33,10 @@ def applied(spent: Spent, dataset: str, kind: str, body: Mapping[str, Any]) -> S
             made = tree.move(check_path(body["share"]), check_path(body["to"]), parse(body["amount"]))
         case "ruled":
             return replace(spent, rules=_rules(spent, dataset, body))
+        case "assigned":
+            share, duty = str(body["share"]), Duty(body["role"]) if body["role"] else None
+            tree.share(share)
+            return replace(spent, members=assigned(spent.members, str(body["user"]), duty, share, by=by))
         case _:
             raise LedgerError(given=f"An act {kind!r} is not known.", do="Upgrade Sitr; nothing was changed.")
     return replace(spent, shares=made.shares)

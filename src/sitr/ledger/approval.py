@@ -11,6 +11,7 @@ from sitr.flavors.promise import Promise
 from sitr.ledger.book import writing
 from sitr.ledger.ledger import Ledger
 from sitr.ledger.proposals import APPROVED, ASKED, REFUSED, Proposal, check_decision, proposal, proposals
+from sitr.ledger.roles import check_charge, check_steward
 from sitr.ledger.steward import in_file
 from sitr.ledger.who import user
 
@@ -45,6 +46,7 @@ def propose(
     file.account(dataset)
     with writing(file._file) as page:
         spent = page.check_account(dataset)
+        check_charge(spent.members, user(), share)
         charge = spent.filter().charge(price)
         accounts = spent.tree(dataset).charge(share, charge)  # what cannot be paid is refused now
         spent.rules.check_price(charge)
@@ -82,7 +84,7 @@ def queue(ledger: Ledger, dataset: str | None = None) -> list[Proposal]:
 def _decide(ledger: Ledger, number: int, kind: str, reason: str) -> Proposal:
     with writing(in_file(ledger)._file) as page:
         found = proposal(page.connection, number)
-        page.check_account(found.dataset)
+        check_steward(page.check_account(found.dataset).members, user())
         check_decision(found, by=user())
         page.act(kind, {"reason": reason.strip()}, dataset=found.dataset, about=number)
         return proposal(page.connection, number)

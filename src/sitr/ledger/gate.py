@@ -1,4 +1,4 @@
-"""What must be allowed before a charge, besides the budget itself: sub-budgets, rules, requests and keys."""
+"""What must be allowed before a charge, besides the budget itself: roles, sub-budgets, rules, requests and keys."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import write
 from sitr.ledger import proposals
 from sitr.ledger.entry import Warrant
+from sitr.ledger.roles import check_charge
 from sitr.ledger.spent import Spent
 from sitr.ledger.who import user
 
@@ -36,6 +37,7 @@ class Charge:
 def check(page: Page, spent: Spent, charge: Charge) -> None:
     """Refuse a charge that is not allowed. `spent` is what is known of its account."""
     warrant, rules = charge.warrant, spent.rules
+    check_charge(spent.members, user(), warrant.share)
     rules.check_price(charge.price)
     if rules.questions:
         rules.check_rate(_earlier(page, charge.dataset, rules.questions), datetime.now(UTC))

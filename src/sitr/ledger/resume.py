@@ -26,9 +26,11 @@ from sitr.ledger.acts import ALLOT, RESERVE
 from sitr.ledger.book import Page, ledger_id
 from sitr.ledger.key import installation_key
 from sitr.ledger.migrate import as_made
+from sitr.ledger.roles import check_steward
 from sitr.ledger.spent import Spent
 from sitr.ledger.sql import SqlLedger
 from sitr.ledger.state import write_durably
+from sitr.ledger.who import user
 from sitr.ledger.witness import JOINED, Head, altered, follow, signers, witnesses
 
 LOST = "lost with the ledger"
@@ -62,6 +64,8 @@ def resume(ledger: SqlLedger) -> list[Resumed]:
             raise LedgerError(given=f"Nothing of {name} is lost.", do="Use it as it is.")
         now = follow(connection, Head(own, 1, first.hash), name=name)
         _check_opened(now, head, name)
+        for spent in now.accounts.values():
+            check_steward(spent.members, user())
         page = Page(connection, key, now, name)
         alone = signers(connection) <= {key.public}
         page.act(RESUMED, {"from": now.number, "witness": 0 if head is None else head.number})

@@ -1,4 +1,4 @@
-"""What is known of an account after all its records: its terms, its total, its sub-budgets and its rules."""
+"""What is known of an account after all its records: its terms, its total, its sub-budgets, rules and roles."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import parse
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
+from sitr.ledger.roles import Duty, Member, check_charge
 from sitr.ledger.rules import FREE, Rules
 from sitr.ledger.shares import Accounts, Share
 
@@ -34,18 +35,23 @@ class Spent:
     shares: Mapping[str, Share] = field(default_factory=dict, hash=False)
     """Its sub-budgets by their paths."""
     rules: Rules = FREE
+    members: Mapping[str, Member] = field(default_factory=dict)
+    """Roles by the names of users."""
 
     def plain(self) -> dict[str, Any]:
         """As JSON."""
         own = {each.name: getattr(self, each.name) for each in fields(self)}
         shares = {path: share.plain() for path, share in self.shares.items()}
-        return own | {"shares": shares, "rules": asdict(self.rules)}
+        members = {user: {"duty": each.duty.value, "share": each.share} for user, each in self.members.items()}
+        return own | {"shares": shares, "rules": asdict(self.rules), "members": members}
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Spent:
         """From JSON; what an older version of Sitr did not know is missing there."""
         shares = {path: Share.of(share) for path, share in plain.get("shares", {}).items()}
-        return cls(**{**plain, "shares": shares, "rules": Rules(**plain.get("rules", {}))})
+        members = {user: Member(Duty(each["duty"]), each["share"]) for user, each in plain.get("members", {}).items()}
+        rules = Rules(**plain.get("rules", {}))
+        return cls(**{**plain, "shares": shares, "rules": rules, "members": members})
 
     def filter(self) -> Filter[Promise]:
         """The budget of the data set."""
@@ -59,8 +65,9 @@ class Spent:
         budget = self.filter()
         return Accounts(dataset, cast("Kept", budget.promise), budget.paid, self.shares)
 
-    def after(self, dataset: str, *, entry: int, price: str, share: str) -> Spent:
-        """After one more entry; an error if the budget, or a sub-budget, does not consent."""
+    def after(self, dataset: str, *, entry: int, price: str, share: str, by: str) -> Spent:
+        """After one more entry; an error if the budget, or a sub-budget, does not consent, or who asks may not."""
+        check_charge(self.members, by, share)
         charge = parse(price)
         after = self.filter().consent(charge)
         shares = self.tree(dataset).charge(share, charge).shares if self.shares or share else self.shares

@@ -11,10 +11,12 @@ from sitr.flavors.promise import Promise
 from sitr.ledger import acts
 from sitr.ledger.book import now, writing
 from sitr.ledger.ledger import Ledger
+from sitr.ledger.roles import Duty, Member
 from sitr.ledger.rules import Rules
 from sitr.ledger.shares import Accounts, check_path
 from sitr.ledger.spent import Spent
 from sitr.ledger.sql import SqlLedger
+from sitr.ledger.who import user
 
 
 def allot(ledger: Ledger, dataset: str, path: str, amount: Promise) -> Accounts:
@@ -37,6 +39,13 @@ def rule(ledger: Ledger, dataset: str, rules: Rules) -> Rules:
     """Set the rules of a data set; they take the place of earlier ones."""
     _act(ledger, dataset, acts.RULES, acts.rules_body(rules))
     return state(ledger, dataset).rules
+
+
+def assign(ledger: Ledger, dataset: str, who: str, duty: Duty | None, *, share: str = "") -> Mapping[str, Member]:
+    """Give somebody a role, an analyst also a sub-budget, or take the role away; returns all roles."""
+    body = {"user": who, "role": "" if duty is None else duty.value, "share": share}
+    _act(ledger, dataset, acts.ROLE, body)
+    return state(ledger, dataset).members
 
 
 def state(ledger: Ledger, dataset: str) -> Spent:
@@ -83,6 +92,6 @@ def _act(ledger: Ledger, dataset: str, kind: str, body: Mapping[str, Any]) -> Ac
     file = in_file(ledger)
     file.account(dataset)
     with writing(file._file) as page:
-        spent = acts.applied(page.check_account(dataset), dataset, kind, body)
+        spent = acts.applied(page.check_account(dataset), dataset, kind, body, by=user())
         page.act(kind, body, dataset=dataset)
     return spent.tree(dataset)

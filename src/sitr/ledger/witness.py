@@ -25,6 +25,7 @@ from types import MappingProxyType
 from sitr.errors import LedgerError, SitrError
 from sitr.ledger import acts, chain, proposals
 from sitr.ledger.key import Key, genuine
+from sitr.ledger.roles import check_steward
 from sitr.ledger.spent import Spent
 from sitr.ledger.state import absolute, locked, state_folder, unwritable, write_durably
 
@@ -109,7 +110,8 @@ def _charged(connection: sqlite3.Connection, found: chain.Record, accounts: dict
     spent = accounts.get(row["dataset"])
     if spent is None or row["number"] <= spent.entry:
         return False
-    after = spent.after(row["dataset"], entry=row["number"], price=row["price"], share=row["share"] or "")
+    who = {"share": row["share"] or "", "by": row["by"]}
+    after = spent.after(row["dataset"], entry=row["number"], price=row["price"], **who)
     accounts[row["dataset"]] = after
     if row["request"] is not None and not proposals.as_approved(connection, row):
         return False
@@ -121,9 +123,12 @@ def _acted(connection: sqlite3.Connection, found: chain.Record, accounts: dict[s
     row = connection.execute("SELECT * FROM acts WHERE number = ?", (found.row,)).fetchone()
     if row["kind"] in acts.EFFECTIVE:
         accounts[row["dataset"]] = acts.applied(
-            accounts[row["dataset"]], row["dataset"], row["kind"], body(row["body"])
+            accounts[row["dataset"]], row["dataset"], row["kind"], body(row["body"]), by=row["by"]
         )
-    return row["kind"] not in proposals.DECISIONS or proposals.sound(connection, row)
+    if row["kind"] in proposals.DECISIONS:
+        check_steward(accounts[row["dataset"]].members, row["by"])
+        return proposals.sound(connection, row)
+    return True
 
 
 def check_account(connection: sqlite3.Connection, head: Head, dataset: str, *, name: str) -> Spent:

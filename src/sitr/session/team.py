@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from sitr.errors import InvalidUse, quoted
 from sitr.flavors.notation import write
 from sitr.flavors.price import Amounts, Price, price_of
+from sitr.ledger.roles import Duty, Member
 from sitr.ledger.rules import Rules
 from sitr.namespace import Later
 from sitr.session.desk import Desk
@@ -73,6 +75,23 @@ class Shared:
         """
         texts = ["" if given is None else write(price_of(given)) for given in (least, approval)]
         return steward.rule(self._at.ledger, self._at.account, Rules(texts[0], questions, seconds, texts[1]))
+
+    def assign(self, user: str, duty: Duty | None, *, account: str = "") -> Mapping[str, Member]:
+        """Give a user a role, or take it away with None; an analyst may have a sub-budget. Returns all roles.
+
+        `budget.assign("ana", sitr.ledger.Duty.ANALYST, account="ana")`. The first role must be a steward's; from then
+        on only stewards assign roles, divide the budget, set rules and decide about requests.
+        """
+        if not isinstance(user, str) or not isinstance(duty, Duty | None):
+            raise InvalidUse(
+                wanted="the name of a user and a sitr.ledger.Duty", given=quoted((user, duty)), do="Correct it."
+            )
+        path = self._path(account) if account else ""
+        return steward.assign(self._at.ledger, self._at.account, user, duty, share=path)
+
+    def roles(self) -> Mapping[str, Member]:
+        """Everybody's role; none if nobody has one."""
+        return steward.state(self._at.ledger, self._at.account).members
 
     def keyed(self, key: str) -> Self:
         """The same budget, whose next question is charged once under this key of yours, however often it is asked.

@@ -17,6 +17,7 @@ from sitr.accounting.compare import THEOREMS
 from sitr.dataset.schema import Kind
 from sitr.language import Language, speaking
 from sitr.ledger.proposals import Status
+from sitr.ledger.roles import Duty
 from sitr.namespace import Later
 from sitr.report.words.arabic.accounting import THEOREMS as ARABIC_THEOREMS
 from sitr.report.words.arabic.arabic import ARABIC
@@ -114,7 +115,7 @@ AUDITED = {"mechanism", "witness"}
 
 
 def test_no_translation_of_a_label_is_left_over() -> None:
-    named = {choice.value for kind in (Kind, State, Status) for choice in kind}
+    named = {choice.value for kind in (Duty, Kind, State, Status) for choice in kind}
     looped = {"type", "bounds", "public values", "repetitions of the whole", *DRAWN, *AUDITED}
     assert sorted(set(LABELS) - used() - named - looped) == []
     assert named <= set(LABELS)
