@@ -48,7 +48,8 @@ def test_another_ledger_does_not_contain_a_head(sitr: Sitr, page: Path, tmp_path
     assert "does not contain the head of 5 records" in refused.err
 
 
-def test_an_export_overwrites_nothing(sitr: Sitr, page: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("page")
+def test_an_export_overwrites_nothing(sitr: Sitr, tmp_path: Path) -> None:
     ledger = tmp_path / "sitr.db"
     assert "got neither" in sitr("ledger", "export", ledger).err
     assert "is there already" in sitr("ledger", "export", ledger, tmp_path).err
@@ -57,7 +58,8 @@ def test_an_export_overwrites_nothing(sitr: Sitr, page: Path, tmp_path: Path) ->
     assert "is there already" in sitr("ledger", "export", ledger, "--head", tmp_path / "books" / "head.json").err
 
 
-def test_spending_is_drawn(sitr: Sitr, page: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("page")
+def test_spending_is_drawn(sitr: Sitr, tmp_path: Path) -> None:
     ledger = tmp_path / "sitr.db"
     assert "Written" in sitr("ledger", "plot", ledger, tmp_path / "spent.svg").out
     assert "Spending over time" in (tmp_path / "spent.svg").read_text()

@@ -5,9 +5,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import datetime, tzinfo
 from pathlib import Path
 from subprocess import Popen
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 import pytest
 
@@ -458,3 +460,25 @@ def test_killed_at_any_moment_no_answer_is_without_its_entry(ledger: SqlLedger, 
 def test_nothing_is_left_beside_the_ledger(ledger: SqlLedger, path: Path) -> None:
     charge(ledger)
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_clock_that_goes_back_changes_times_and_nothing_else(ledger: SqlLedger, path: Path) -> None:
+    class Wrong(datetime):
+        """It goes back by a year at each look."""
+
+        looks = 0
+
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Wrong:
+            cls.looks += 1
+            return cls(2026 - cls.looks, 1, 1, tzinfo=tz)
+
+    with patch("sitr.ledger.sql.datetime", Wrong):
+        for _ in range(3):
+            charge(SqlLedger(path))
+    charge(ledger)
+    entries = ledger.entries()
+    assert [entry.number for entry in entries] == [1, 2, 3, 4]
+    assert [entry.at.year for entry in entries[:3]] == [2025, 2024, 2023]
+    assert ledger.standing("clinic").charges == 4
+    assert ledger.examine().sound
