@@ -93,6 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     subjects = {"sitr": sys.executable, "duckdb": sys.executable, **dict(each.split("=", 1) for each in chosen.peer)}
     table = Table("rows", "question", *subjects, "load", title="seconds for one answer")
     found: dict[tuple[str, str], list[tuple[int, Timed]]] = {}
+    out = Console(width=160)
     with TemporaryDirectory(prefix="sitr-spark-benchmark-") as folder:
         for rows in chosen.rows:
             write(path := Path(folder) / f"{rows}.parquet", rows)
@@ -107,8 +108,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     )
                     found.setdefault((name, what), []).append((rows, timed))
                     times.append(str(timed))
+                    out.print(f"{rows:,} rows, {what}, {name}: {timed}")  # a run that is stopped has told something
                 table.add_row(f"{rows:,}", what, *times, f"{os.getloadavg()[0]:.1f}")
-    out = Console(width=160)
     out.print(table)
     for (name, what), times_of in found.items():
         ratio = growth(times_of[0], times_of[-1]) if len(times_of) > 1 else None

@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 import yaml
 
@@ -362,3 +363,22 @@ def test_a_cap_on_all_rows_is_enough(sitr: Sitr) -> None:
     asked = ("ask", "visits.sitr.yaml", "SELECT COUNT(*) AS n FROM visits", "--price", "zcdp(0.1)", "--json")
     assert sitr(*asked).told()["caps"] == {"max_groups": 1, "max_rows_per_group": 6, "max_rows": None}
     assert sitr(*asked, "--max-rows", "2").told()["caps"]["max_rows_per_group"] == 2
+
+
+def test_a_table_in_a_database_of_duckdb(sitr: Sitr) -> None:
+    with duckdb.connect("hospital.duckdb") as engine:
+        engine.execute("CREATE TABLE stays AS FROM 'visits.parquet'; CREATE VIEW seen AS FROM stays")
+        engine.execute("CREATE TABLE wards AS SELECT DISTINCT ward FROM stays")
+    told = sitr("protect", "hospital.duckdb", *PERSON, *BUDGET)
+    assert "nothing says which one is protected" in told.err
+    assert "--table visits" in told.err
+    assert "is a view" in sitr("protect", "hospital.duckdb", "--table", "seen", *PERSON, *BUDGET).err
+    done = sitr("protect", "hospital.duckdb", "--table", "stays", "--public", "wards=wards", *PERSON, *BUDGET)
+    assert (done.code, done.err) == (0, "")
+    written = yaml.safe_load(Path("stays.sitr.yaml").read_text())
+    assert (written["source"], written["table"], written["name"]) == ("hospital.duckdb", "stays", "stays")
+    assert written["public"] == {"wards": {"table": "wards"}}
+    asked = sitr("ask", "stays.sitr.yaml", "SELECT COUNT(*) AS n FROM stays", "--price", "zcdp(0.1)")
+    assert (asked.code, asked.err) == (0, "")
+    bare = sitr("histogram", "hospital.duckdb", "--column", "days", "--price", "zcdp(0.1)", *PERSON)
+    assert "is a database without a description" in bare.err

@@ -39,7 +39,11 @@ class DatabaseTable:
 
         >>> DatabaseTable("postgresql://ann@db:5432/hospital?sslmode=require", "clinic.visits").place
         'db:5432/hospital clinic.visits'
+        >>> DatabaseTable("spark:", "main.Health.`My visits`").place
+        'spark main.health.my visits'
         """
+        if self.url == SPARK:  # it does not tell upper from lower case, unless it is told to
+            return f"spark {'.'.join(spark_names(self.table)).lower()}"
         parts = urlsplit(self.url)
         return f"{parts.netloc.rpartition('@')[2]}{parts.path} {'.'.join(names(self.table))}"
 

@@ -409,8 +409,8 @@ def protect(
     in the address is used and never written anywhere. Public tables are in the same database, such as {"wards":
     "reference.wards"}, or small files.
 
-    `protect("hospital.duckdb", table="visits", …)` protects a table in a database of DuckDB, which is only read. Views are
-    refused: make a table of them.
+    `protect("hospital.duckdb", table="visits", …)` protects a table in a database of DuckDB, which is only read. Views
+    are refused: make a table of them.
 
     `protect("spark:catalog.schema.visits", spark=spark, …)` protects a table or view of Spark, and `protect(frame,
     name="visits", …)` a DataFrame. Without a session, Spark's own active one is used, or one at the address SITR_SPARK.
