@@ -90,6 +90,11 @@ def test_a_cut_sentence_would_be_found() -> None:
     assert not cut("Usage: sitr ledger [OPTIONS] COMMAND [ARGS]...")
 
 
+def test_the_package_runs_as_a_module() -> None:
+    done = subprocess.run([sys.executable, "-m", "sitr", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("sitr ")
+
+
 def test_version(sitr: Sitr) -> None:
     assert sitr("--version").out == f"sitr {version('sitr')}\n"
 
