@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import asdict
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.ledger_care import add_to
-from sitr.cli.options import Json
+from sitr.cli.ledger_care import add_to, refuse_missing
+from sitr.cli.options import Json, LedgerHere, Place
 from sitr.cli.terminal import Command, Group, console, help_alone, say_json, table
-from sitr.errors import no_ledger
 from sitr.report.words.messages import said
 
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ add_to(app)
 
 @app.command("show", cls=Command)
 def show(
-    ledger: Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger file.")],
+    ledger: LedgerHere,
     dataset: Annotated[str | None, typer.Option(help="The data set in the ledger.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -37,8 +35,7 @@ def show(
 
     Example: sitr ledger show sitr.db
     """
-    if ledger.parent.is_dir() and not ledger.exists():
-        raise no_ledger(ledger.absolute())
+    refuse_missing(ledger)
     from sitr.ledger.sql import SqlLedger  # only now: much slower than to look for a file
     from sitr.report.figures import visible
     from sitr.report.text import terminal as text
@@ -62,7 +59,7 @@ def show(
 
 @app.command("answers", cls=Command)
 def answers(
-    ledger: Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger file.")],
+    ledger: LedgerHere,
     dataset: Annotated[str | None, typer.Option(help="The data set in the ledger.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -91,7 +88,7 @@ OPEN = "Only the first charge may be random, with mechanisms fixed in advance."
 CLOSED = "No further charge may be random, because only the first one may."
 
 
-def _content(ledger: Path, standings: list[tuple[Account, Filter]], entries: list[Entry]) -> dict[str, object]:
+def _content(ledger: Place, standings: list[tuple[Account, Filter]], entries: list[Entry]) -> dict[str, object]:
     from sitr.report.envelope import promise_dict
 
     return {

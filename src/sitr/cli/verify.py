@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.options import Json
+from sitr.cli.options import Json, Place, place
 from sitr.cli.papers import Plot
 from sitr.cli.terminal import console, say_json
 from sitr.errors import BadUsage
@@ -30,7 +30,10 @@ def verify(
         typer.Argument(metavar="FILE", help="A certificate (.html), or a table of probabilities (.csv or .parquet)."),
     ],
     ledger: Annotated[
-        Path | None, typer.Option(help="For a certificate: the ledger file, which records what was spent.")
+        Place | None,
+        typer.Option(
+            parser=place, metavar="LEDGER", help="For a certificate: the ledger, a file or postgresql://host/database."
+        ),
     ] = None,
     claim: Annotated[
         list[str] | None, typer.Option(help="For a table: a claim, such as 'approximate(1, 1e-6)'. Repeatable.")
@@ -92,7 +95,7 @@ def verify(
     verify_table(file, asked, as_json=as_json)
 
 
-def _certificate(certificate: Path, ledger: Path | None, claim: list[str] | None, *, as_json: bool) -> None:
+def _certificate(certificate: Path, ledger: Place | None, claim: list[str] | None, *, as_json: bool) -> None:
     if ledger is None or claim:
         raise BadUsage(
             wanted="--ledger for a certificate, and --claim for a table of probabilities",
@@ -139,7 +142,7 @@ def _facts(found: Verified, words: Words) -> Facts:
     )
 
 
-def _content(found: Verified, certificate: Path, ledger: Path) -> dict[str, object]:
+def _content(found: Verified, certificate: Path, ledger: Place) -> dict[str, object]:
     from sitr.cli.ledger import entry_content
     from sitr.report.words.english.english import ENGLISH
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sitr.errors import LedgerError, LedgerMismatch
+from sitr.ledger.database import Place
 from sitr.ledger.key import installation_key
 from sitr.ledger.state import locked, state_folder, unwritable, write_durably
 
@@ -30,19 +31,19 @@ class Budgeted:
     dataset: str
 
 
-def remember(path: Path, ledger: str) -> None:
+def remember(path: Place, ledger: str) -> None:
     """Remember which ledger lies at a path."""
     with _registry() as content:
         content["ledgers"] |= dict.fromkeys(_names(path), ledger)
 
 
-def at(path: Path) -> set[str]:
+def at(path: Place) -> set[str]:
     """The ledgers that were last seen at a path, and where it leads to."""
     with _registry() as content:
         return {str(content["ledgers"][name]) for name in _names(path) if name in content["ledgers"]}
 
 
-def recognise(path: Path, ledger: str) -> None:
+def recognise(path: Place, ledger: str) -> None:
     """Remember a ledger that was made elsewhere; `LedgerError` if there was another one at its path."""
     known = at(path)
     if not known:
@@ -54,7 +55,7 @@ def recognise(path: Path, ledger: str) -> None:
         )
 
 
-def refuse_known(path: Path) -> None:
+def refuse_known(path: Place) -> None:
     """Refuse to begin the chain of a ledger in use where one had begun: that one was taken out by hand."""
     if at(path):
         raise LedgerError(
@@ -63,16 +64,16 @@ def refuse_known(path: Path) -> None:
         )
 
 
-def _names(path: Path) -> tuple[str, str]:
-    """A path as it is called and where it leads to: neither may lead to another ledger later."""
-    return str(path.absolute()), str(path.resolve())
+def _names(path: Place) -> tuple[str, ...]:
+    """A path as it is called and where it leads to: neither may lead to another ledger later. An address as it is."""
+    return (str(path.absolute()), str(path.resolve())) if isinstance(path, Path) else (path,)
 
 
-def refuse_second(source: str, path: Path, dataset: str) -> None:
+def refuse_second(source: str, path: Place, dataset: str) -> None:
     """Refuse a second budget before a ledger is made for it."""
     with _registry() as content:
         budgets = [Budgeted(**each) for each in content["sources"].get(_fingerprint(source), [])]
-    if budgets and (str(path.absolute()), dataset) not in ((each.path, each.dataset) for each in budgets):
+    if budgets and (_names(path)[0], dataset) not in ((each.path, each.dataset) for each in budgets):
         raise _second(budgets[0])
 
 

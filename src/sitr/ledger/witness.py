@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
@@ -27,6 +26,7 @@ from sitr.flavors.notation import parse
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
 from sitr.ledger import chain
+from sitr.ledger.database import Connection
 from sitr.ledger.key import Key, genuine
 from sitr.ledger.state import absolute, locked, state_folder, unwritable, write_durably
 
@@ -71,7 +71,7 @@ class Head:
         return json.dumps(whole, sort_keys=True, indent=1).encode()
 
 
-def follow(connection: sqlite3.Connection, head: Head, *, name: str) -> Head:
+def follow(connection: Connection, head: Head, *, name: str) -> Head:
     """The head of the ledger now. All records after `head` are checked; `LedgerError` if it is behind or altered."""
     there = chain.record(connection, head.number)
     newest = chain.last(connection)
@@ -89,7 +89,7 @@ def follow(connection: sqlite3.Connection, head: Head, *, name: str) -> Head:
     return replace(head, number=at.number, hash=at.hash, accounts=accounts)
 
 
-def _counted(connection: sqlite3.Connection, found: chain.Record, accounts: dict[str, Spent]) -> bool:
+def _counted(connection: Connection, found: chain.Record, accounts: dict[str, Spent]) -> bool:
     """Count a record; False if it opens an account again, or if the sum in an entry is not the sum of the charges.
 
     Anybody can make a key and append records. So what a record says about sums is computed again: it can only spend.
@@ -100,7 +100,7 @@ def _counted(connection: sqlite3.Connection, found: chain.Record, accounts: dict
         accounts[found.row] = Spent(found.hash, row["promise"], row["neighbors"])
         return new
     if found.table == "entries":
-        row = connection.execute("SELECT * FROM entries WHERE number = ?", (found.row,)).fetchone()
+        row = connection.execute("SELECT * FROM entries WHERE number = ?", (int(found.row),)).fetchone()
         spent = accounts.get(row["dataset"])
         if spent is None or row["number"] <= spent.entry:
             return False
@@ -138,7 +138,7 @@ def _after(spent: Spent, price: str) -> Filter[Promise]:
     return Filter(promise, spent.charges, before, random).consent(parse(price))
 
 
-def check_account(connection: sqlite3.Connection, head: Head, dataset: str, *, name: str) -> None:
+def check_account(connection: Connection, head: Head, dataset: str, *, name: str) -> None:
     """Refuse an account whose terms or sum are not what the witness remembers. `head` is the head of the ledger now."""
     known, opened = head.accounts.get(dataset), chain.of_row(connection, "accounts", dataset)
     if known is None or opened is None or opened.hash != known.opened or not chain.intact(connection, opened):
@@ -217,7 +217,7 @@ def witnesses(key: Key) -> Witness:
     return Witness(absolute(given, "SITR_WITNESS") if given else state_folder() / "witnesses", key.public)
 
 
-def signers(connection: sqlite3.Connection) -> set[str]:
+def signers(connection: Connection) -> set[str]:
     """The public keys of the installations that write to this ledger: each has introduced itself by an act."""
     rows = connection.execute("SELECT body FROM acts WHERE kind IN (?, ?)", (BEGAN, JOINED)).fetchall()
     return {str(body(row["body"]).get("public")) for row in rows}
