@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -21,6 +21,7 @@ from sitr.ledger.examine import Fault
 from sitr.ledger.key import installation_key, key_of
 from sitr.ledger.sql import SqlLedger
 from sitr.ledger.witness import Witness, witnesses
+from tests.ledger.places import without_triggers
 
 NEIGHBORS = "row, add-remove"
 
@@ -44,18 +45,6 @@ def edit(path: Path, *statements: str) -> None:
     with without_triggers(path) as connection:
         for statement in statements:
             connection.execute(statement)
-
-
-@contextmanager
-def without_triggers(path: Path) -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.row_factory = sqlite3.Row
-        triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
-        for name, _ in triggers:
-            connection.execute(f"DROP TRIGGER {name}")
-        yield connection
-        for _, sql in triggers:
-            connection.execute(sql)
 
 
 def faults(ledger: SqlLedger) -> set[Fault]:

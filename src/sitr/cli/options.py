@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     Place = Path | Address
 else:
-    Place = Path  # as typer sees it: `place` reads the text
+    Place = Path  # as typer sees it: `ledger_place` reads the text
 
 Value = TypeVar("Value")
 Items = list[str] | None
@@ -66,10 +66,10 @@ Spark = Annotated[
 ]
 
 
-def place(text: str) -> Path | Address:
+def ledger_place(text: str) -> Path | Address:
     """Where a ledger is: a path, or the address of a server, whose password is shown nowhere.
 
-    >>> str(place("sitr.db")), str(place("postgresql://noor:secret@db/hospital"))
+    >>> str(ledger_place("sitr.db")), str(ledger_place("postgresql://noor:secret@db/hospital"))
     ('sitr.db', 'postgresql://noor@db/hospital')
     """
     if "://" not in text:
@@ -82,13 +82,14 @@ def place(text: str) -> Path | Address:
 Ledger = Annotated[
     Place | None,
     typer.Option(
-        parser=place,
+        parser=ledger_place,
         metavar="LEDGER",
         help="The ledger, which records what was spent: a file, or postgresql://host/database.",
     ),
 ]
 LedgerHere = Annotated[
-    Place, typer.Argument(parser=place, metavar="LEDGER", help="The ledger: a file, or postgresql://host/database.")
+    Place,
+    typer.Argument(parser=ledger_place, metavar="LEDGER", help="The ledger: a file, or postgresql://host/database."),
 ]
 
 

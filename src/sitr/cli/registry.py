@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.options import Json, Place, check_file, place
+from sitr.cli.options import Json, Place, check_file, ledger_place
 from sitr.cli.papers import Caveat, Contact, Organisation, Purpose, Title
 from sitr.cli.terminal import console, say_json
 from sitr.errors import BadUsage, DescriptionError
@@ -22,7 +22,9 @@ SUFFIXES = (".yaml", ".yml")
 
 
 def registry(
-    sources: Annotated[list[Place], typer.Argument(parser=place, metavar="SOURCE…", help="Descriptions or ledgers.")],
+    sources: Annotated[
+        list[Place], typer.Argument(parser=ledger_place, metavar="SOURCE…", help="Descriptions or ledgers.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="A .yaml file, or a folder for several records.")],
     title: Title = None,
     organisation: Organisation = None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.options import Json, Place, place
+from sitr.cli.options import Json, Place, ledger_place
 from sitr.cli.papers import Plot
 from sitr.cli.terminal import console, say_json
 from sitr.errors import BadUsage
@@ -32,7 +32,9 @@ def verify(
     ledger: Annotated[
         Place | None,
         typer.Option(
-            parser=place, metavar="LEDGER", help="For a certificate: the ledger, a file or postgresql://host/database."
+            parser=ledger_place,
+            metavar="LEDGER",
+            help="For a certificate: the ledger, a file or postgresql://host/database.",
         ),
     ] = None,
     claim: Annotated[

@@ -1,10 +1,10 @@
 """A ledger in a schema of a PostgreSQL server: its address, its transactions, and what the server's errors mean.
 
-Each transaction has a connection of its own and is durable when the commit returns (`synchronous_commit` is on, whatever
-the role or the server says). Writers wait in the server's queue for one advisory lock, which is granted in the order in
-which it was asked for. A connection that is lost before the commit has spent nothing: the server rolls back. If it is
-lost while the commit is under way, nobody here knows what the server did. Then nothing is answered, so a charge that was
-recorded is budget lost, never privacy.
+Each transaction has a connection of its own and is durable when the commit returns (`synchronous_commit` is on,
+whatever the role or the server says). Writers wait in the server's queue for one advisory lock, which is granted in the
+order in which it was asked for. A connection that is lost before the commit has spent nothing: the server rolls back.
+If it is lost while the commit is under way, nobody here knows what the server did. Then nothing is answered, so a
+charge that was recorded is budget lost, never privacy.
 """
 
 from __future__ import annotations

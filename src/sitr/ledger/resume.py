@@ -132,7 +132,7 @@ def _exhaust(ledger: SqlLedger, page: Page, dataset: str) -> Resumed:
 
 
 def back_up(ledger: SqlLedger, target: Path) -> int:
-    """Copy a ledger in a file while it is in use, with SQLite's own online backup; returns the number of its last record."""
+    """Copy the file of a ledger in use, with SQLite's own online backup; returns the number of its last record."""
     if target.exists():
         raise LedgerError(given=f"{target} is there already.", do="Name a new file.")
     file = sqlite_file(ledger.path, patience=PATIENCE)

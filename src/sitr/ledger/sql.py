@@ -1,7 +1,7 @@
 """A ledger in a SQLite file or on a PostgreSQL server.
 
-Statements are plain SQL with named parameters, which the database's own driver runs. SQLAlchemy, which is slow to load, only
-makes and changes the tables: see `migrate`.
+Statements are plain SQL with named parameters, which the database's own driver runs. SQLAlchemy, which is
+slow to load, only makes and changes the tables: see `migrate`.
 """
 
 from __future__ import annotations
@@ -49,8 +49,9 @@ _ENTRIES = f"SELECT *, {_RECORDED} AS hash, {_SECOND} AS second FROM entries"
 class SqlLedger:
     """A `Ledger` in a SQLite file, given by its path, or on a PostgreSQL server: `postgresql://host/database`.
 
-    Any number of threads and processes may use one ledger; those that write wait for their turn, in order. Each call is one transaction, so a process that dies leaves a
-    whole entry or none. With `create=False` a missing ledger is an error.
+    Any number of threads and processes may use one ledger; those that write wait for their turn, in order. Each call is
+    one transaction, so a process that dies leaves a whole entry or none. With `create=False` a missing ledger is an
+    error.
 
     >>> from tempfile import TemporaryDirectory
     >>> from sitr.flavors.pure import PureDP

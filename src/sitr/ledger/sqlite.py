@@ -104,9 +104,8 @@ class SqliteFile:
         file = self.path.resolve()
         with ExitStack() as turns:
             with suppress(OSError):  # SQLite says what is wrong with the folder
-                turns.enter_context(
-                    turn(file.with_name(f"{file.name}-turns"), deadline, lambda: _busy(self.path), like=file)
-                )
+                tickets = file.with_name(f"{file.name}-turns")
+                turns.enter_context(turn(tickets, deadline, lambda: _busy(self.path), like=file))
             yield
 
     @contextmanager

@@ -1,7 +1,7 @@
 """Turns at a file: whoever comes first goes first, and whoever dies does not keep the others waiting.
 
 Each program takes a ticket: the next number, from a counter in a file of its own, and a lock on the octet of that
-number. Its turn comes when no lower octet is locked. The system drops the locks of a program that ends, however it ends,
+number. Its turn comes when no lower octet is locked. The system drops the locks of a program that ends, in any way,
 so neither a holder nor a waiter can be left behind. A program that has had its turn takes a new ticket, behind all who
 wait: without that, a busy program would come first again and again, because it is awake and the others are not.
 """
@@ -27,8 +27,8 @@ _WAIT = 0.001
 def turn(path: Path, deadline: float, late: Callable[[], Exception], *, like: Path | None = None) -> Iterator[None]:
     """Wait for a turn, until the deadline of the monotonic clock; then the error of `late` is raised.
 
-    The tickets are in the file `path`, which stays. If it belongs to another file, `like`, whoever may write to that one
-    may take a ticket, and the last one to leave removes it.
+    The tickets are in the file `path`, which stays. If it belongs to another file, `like`, whoever may write to that
+    one may take a ticket, and the last one to leave removes it.
     """
     handle = _entered(path, deadline, late, like)
     try:
@@ -47,10 +47,11 @@ def _entered(path: Path, deadline: float, late: Callable[[], Exception], like: P
         try:
             if like is not None:
                 _permit(handle, like)
-            _until(lambda: _locked(handle, fcntl.F_WRLCK, _DOOR, 1), deadline, late)
+            _wait(handle, fcntl.F_WRLCK, _DOOR, 1, deadline, late)
             if _is(handle, path):
                 ticket = _taken(handle)
-                _until(lambda: ticket == 1 or _locked(handle, fcntl.F_RDLCK, 1, ticket - 1), deadline, late)
+                if ticket > 1:
+                    _wait(handle, fcntl.F_RDLCK, 1, ticket - 1, deadline, late)
                 return handle
         except BaseException:
             os.close(handle)
@@ -92,8 +93,9 @@ def _is(handle: int, path: Path) -> bool:
         return False
 
 
-def _until(done: Callable[[], bool], deadline: float, late: Callable[[], Exception]) -> None:
-    while not done():
+def _wait(handle: int, kind: int, start: int, length: int, deadline: float, late: Callable[[], Exception]) -> None:
+    """Lock a range as soon as nobody else has it."""
+    while not _locked(handle, kind, start, length):
         if time.monotonic() > deadline:
             raise late()
         time.sleep(_WAIT)
