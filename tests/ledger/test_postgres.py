@@ -15,14 +15,18 @@ import pytest
 from typer.testing import CliRunner
 
 from sitr.cli.main import app
-from sitr.errors import LedgerBusy, LedgerError, MissingExtra
+from sitr.errors import BudgetExceeded, LedgerBusy, LedgerError, MissingExtra
 from sitr.flavors.pure import PureDP
 from sitr.ledger import registry
+from sitr.ledger.entry import Link
 from sitr.ledger.examine import Fault
 from sitr.ledger.postgres import PostgresSchema, postgres_schema
+from sitr.ledger.resume import resume
 from sitr.ledger.sql import SqlLedger
+from sitr.ledger.together import charge_together
 from tests import postgres
 from tests.ledger.places import connected, raw, schema
+from tests.ledger.test_witness import FOUND, STOPPED, edit, faults
 
 PRICE = PureDP(0.1)
 
@@ -74,7 +78,8 @@ def test_a_missing_driver_names_the_extra(url: str) -> None:
         SqlLedger(url)
 
 
-def test_a_password_is_shown_nowhere(url: str, ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("ledger")
+def test_a_password_is_shown_nowhere(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     secret = SqlLedger(with_password(url))
     charge(secret)
     texts = [str(secret.place), repr(secret._file), str(secret.entries()), str(secret.examine()), str(registry.at(url))]
@@ -164,6 +169,66 @@ def test_whatever_could_change_what_is_written_is_refused(ledger: SqlLedger, url
     with pytest.raises(LedgerError, match="its triggers are not those that Sitr made"):
         charge(ledger)
     assert Fault.CHANGED_TRIGGERS in {found.fault for found in ledger.examine().findings}
+
+
+@pytest.mark.parametrize(("statements", "fault"), [*STOPPED, *(([statement], fault) for statement, fault in FOUND)])
+def test_every_change_by_hand_is_found(ledger: SqlLedger, url: str, statements: list[str], fault: Fault) -> None:
+    ledger.open("other", promise=PureDP(1.0), neighbors="row, add-remove")
+    for _ in range(3):
+        charge(ledger)
+    edit(url, *statements)
+    assert fault in faults(ledger)
+    if (statements, fault) in STOPPED:
+        with pytest.raises(LedgerError, match=r"changed by hand|behind its witness"):
+            charge(ledger)
+
+
+def test_after_a_loss_the_witness_counts(ledger: SqlLedger, url: str) -> None:
+    for _ in range(3):
+        charge(ledger)
+    edit(url, "DELETE FROM entries WHERE number = 3", "DELETE FROM records WHERE number = 5")
+    with pytest.raises(LedgerError, match="behind its witness"):
+        charge(ledger)
+    (found,) = resume(ledger)
+    assert found.price == PRICE
+    charge(ledger)
+    assert ledger.check("clinic").spent() == PureDP(0.4)
+    assert ledger.examine().sound
+
+
+def test_another_ledger_in_its_place_is_refused(ledger: SqlLedger, url: str, tmp_path: Path) -> None:
+    name = url.rpartition("=")[2]
+    with raw(url) as connection:
+        connection.execute(f"DROP SCHEMA {name} CASCADE")
+    with patch.dict(os.environ, {"SITR_STATE": str(tmp_path / "thief")}):
+        SqlLedger(url).open("clinic", promise=PureDP(1.0), neighbors="row, add-remove")
+    with pytest.raises(LedgerError, match="is not the ledger that was there before"):
+        charge(ledger)
+
+
+# Several ledgers
+
+
+def test_a_join_is_charged_on_a_server_and_in_a_file(ledger: SqlLedger, url: str, tmp_path: Path) -> None:
+    file = SqlLedger(tmp_path / "sitr.db")
+    file.open("wards", promise=PureDP(0.2), neighbors="row, add-remove")
+    accounts = [(SqlLedger(with_password(url)), "clinic"), (file, "wards")]
+    (first, _), (second, _) = charge_together(accounts, price=PRICE, question="COUNT(*)")
+    assert first.beside == (Link("wards", 1, str(tmp_path / "sitr.db")),)
+    assert second.beside == (Link("clinic", 1, str(ledger.place)),)
+    assert "geheim" not in str(second)
+    charge_together(accounts, price=PRICE, question="COUNT(*)")
+    with pytest.raises(BudgetExceeded):
+        charge_together(accounts, price=PRICE, question="COUNT(*)")
+    assert len(ledger.entries()) == len(file.entries()) == 2
+
+
+def test_two_addresses_of_one_ledger_are_one_ledger(ledger: SqlLedger, url: str) -> None:
+    ledger.open("wards", promise=PureDP(1.0), neighbors="row, add-remove")
+    other = SqlLedger(url.replace("postgres@/", "postgres@:5432/"))
+    assert other.place != ledger.place
+    (first, _), (second, _) = charge_together([(ledger, "clinic"), (other, "wards")], price=PRICE, question="COUNT(*)")
+    assert (first.number, second.number, first.beside) == (1, 2, (Link("wards", 2),))
 
 
 # Turns
@@ -309,9 +374,8 @@ def test_a_transaction_that_was_rolled_back_is_not_taken_for_durable(ledger: Sql
     import psycopg
 
     def ignored() -> None:
-        with ledger._file.transaction(write=True) as connection:
-            with pytest.raises(psycopg.Error):
-                connection.execute("SELECT 1 / 0")
+        with ledger._file.transaction(write=True) as connection, pytest.raises(psycopg.Error):
+            connection.execute("SELECT 1 / 0")
 
     with pytest.raises(LedgerError, match=r"rolled the transaction back\. Try again; nothing was spent"):
         ignored()

@@ -165,26 +165,21 @@ for reading in children:
 """
 
 
-@pytest.fixture
-def path(place: Place) -> Place:
-    return place
-
-
-def race(path: Place, start: Start, charges: int) -> None:
+def race(place: Place, start: Start, charges: int) -> None:
     """Sixteen processes charge without pause: nobody gives up, and together they stop exactly at the budget."""
-    ledger = SqlLedger(path)
+    ledger = SqlLedger(place)
     ledger.open("clinic", promise=PureDP(charges / 100), neighbors="row, add-remove")
-    racers = start(CHARGE)
+    racers = start(CHARGE, where=place)
     answers = [heard(racers) for _ in range(16)]
     assert sum(map(int, answers)) == charges == len(ledger.entries()), answers
     assert ledger.check("clinic").spent() == PureDP(charges / 100)
     assert max(map(int, answers)) - min(map(int, answers)) <= FAIR, answers
 
 
-def test_sixteen_processes_stop_exactly_at_the_budget(path: Place, start: Start) -> None:
-    race(path, start, 64)
+def test_sixteen_processes_stop_exactly_at_the_budget(place: Place, start: Start) -> None:
+    race(place, start, 64)
 
 
 @pytest.mark.slow
-def test_sixteen_processes_for_a_while(path: Place, start: Start) -> None:
-    race(path, start, 3000)
+def test_sixteen_processes_for_a_while(place: Place, start: Start) -> None:
+    race(place, start, 3000)

@@ -79,7 +79,7 @@ class PostgresConnection:
 
     def execute(self, sql: str, values: Mapping[str, object] | Sequence[object] = (), /) -> psycopg.RawCursor[Any]:
         """Run a statement with `:name` or `?` for values."""
-        text, names = _numbered(sql)
+        text, names = _numbered(sql) if values else (sql, ())
         bound = [values[name] for name in names] if isinstance(values, Mapping) else list(values)
         return psycopg.RawCursor(self.made, row_factory=_rows).execute(text, bound)
 
