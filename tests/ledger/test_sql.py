@@ -275,7 +275,7 @@ BUDGETS = st.one_of(
 )
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[SqlLedger, Iterator[int]]:
     file = tmp_path_factory.mktemp("ledger") / "ledger.db"
     return SqlLedger(file if request.param == "sqlite" else schema()), itertools.count()

@@ -198,7 +198,8 @@ def append(path: Path, table: str, row: dict[str, object], *, joined: bool = Tru
         if joined:
             insert(connection, "acts", act_row("joined", {"public": thief.public}), thief)
         columns, values = ", ".join(row), ", ".join(f":{name}" for name in row)
-        number = connection.execute(f"INSERT OR REPLACE INTO {table} ({columns}) VALUES ({values})", row).lastrowid
+        connection.execute(f"INSERT OR REPLACE INTO {table} ({columns}) VALUES ({values})", row)
+        number = connection.execute("SELECT max(number) FROM entries").fetchone()[0]
         connection.execute(f"DELETE FROM records WHERE \"table\" = '{table}' AND row = ?", (str(row.get("dataset")),))
         chain.append(connection, table, row["dataset"] if table == "accounts" else number, thief)
 

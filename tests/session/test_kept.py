@@ -791,7 +791,7 @@ def test_figures_that_nobody_paid_for_are_refused(
     open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measured = open_budget("other.db").synthesize().release(PRICE, quality=QUALITY)
-    assert measured.receipt.kept is not None
+    assert isinstance(measured.receipt.kept, Path)
     figures = tables(json.loads(measured.receipt.kept.read_text()))["quality"]
     budget = open_budget()
     asked = budget.synthesize()
