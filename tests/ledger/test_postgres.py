@@ -416,6 +416,7 @@ def test_the_auditor_verifies_and_writes_nothing(
         assert (found.exit_code, "the chain is whole" in found.output) == (0, True), found.output
         with pytest.raises(LedgerError, match="Your role may not do this"):
             charge(SqlLedger(auditor))
+        assert SqlLedger(auditor).identity() == ledger.identity()
         for role, table in (("auditor", "entries"), ("auditor", "answers"), ("analyst", "accounts")):
             with closing(connected(as_role(url, role))) as made:
                 with pytest.raises(psycopg.errors.InsufficientPrivilege):

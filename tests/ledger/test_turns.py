@@ -113,6 +113,12 @@ def test_the_last_one_removes_the_tickets_of_another_file(tmp_path: Path, ticket
     assert not tickets.exists()
 
 
+def test_no_tickets_are_left_for_a_file_that_is_not_there(tmp_path: Path, tickets: Path) -> None:
+    with pytest.raises(FileNotFoundError), turn(tickets, soon(), late, like=tmp_path / "ledger.db"):
+        pass
+    assert not tickets.exists()
+
+
 def _go(tickets: Path, like: Path) -> None:
     with turn(tickets, soon(), late, like=like):
         assert tickets.exists()

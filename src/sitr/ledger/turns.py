@@ -43,10 +43,11 @@ def turn(path: Path, deadline: float, late: Callable[[], Exception], *, like: Pa
 def _entered(path: Path, deadline: float, late: Callable[[], Exception], like: Path | None) -> int:
     """A handle that has its turn."""
     while True:
+        other = None if like is None else like.stat()  # first: no tickets for a file that is not there
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            if like is not None:
-                _permit(handle, like)
+            if other is not None:
+                _permit(handle, other)
             _wait(handle, fcntl.F_WRLCK, _DOOR, 1, deadline, late)
             if _is(handle, path):
                 ticket = _taken(handle)
@@ -59,10 +60,9 @@ def _entered(path: Path, deadline: float, late: Callable[[], Exception], like: P
         os.close(handle)  # it was removed in between
 
 
-def _permit(handle: int, like: Path) -> None:
+def _permit(handle: int, other: os.stat_result) -> None:
     """Let everybody use the file who may use the other one, as SQLite does with the files that it makes."""
-    mine, other = os.fstat(handle), like.stat()
-    if mine.st_uid == os.geteuid() or os.geteuid() == 0:
+    if os.fstat(handle).st_uid == os.geteuid() or os.geteuid() == 0:
         if os.geteuid() == 0:
             os.fchown(handle, other.st_uid, other.st_gid)
         os.fchmod(handle, other.st_mode & 0o666)
