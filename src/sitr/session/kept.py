@@ -198,7 +198,8 @@ def _beside(ledger: Ledger, entry: Entry) -> tuple[Paid, ...]:
 def _linked(ledger: Ledger, other: str) -> str | Path:
     """Where another ledger is that an entry names."""
     assert isinstance(ledger, SqlLedger | LazyLedger)
-    return ledger.path.parent / other if isinstance(ledger.path, Path) and not is_database(other) else other
+    here = ledger.place if isinstance(ledger, SqlLedger) else ledger.path
+    return here.parent / other if isinstance(here, Path) and not is_database(other) else other
 
 
 def find(ledger: Ledger, entry: Entry) -> KeptAnswer | None:
@@ -213,7 +214,7 @@ def find(ledger: Ledger, entry: Entry) -> KeptAnswer | None:
     sealed = [file for file in files if file.sha256 in hashes]
     if sealed:
         return max(sealed, key=lambda file: hashes.index(file.sha256))
-    if files and (hashes or not files[0].content):
+    if files and (hashes or (store is None and not files[0].content)):
         raise changed(files[0])
     return files[0] if files and store is None else None
 
