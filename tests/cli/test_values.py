@@ -9,7 +9,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from sitr.cli.options import LedgerHere, Place, ledger_place
 from sitr.cli.terminal import Command
+from sitr.dataset.database import Address
 from sitr.neighbors.relation import Relation
 
 app = typer.Typer()
@@ -60,3 +62,24 @@ def test_wrong_values_are_refused(words: tuple[str, ...], said: str) -> None:
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 2
     assert said in result.output
+
+
+places = typer.Typer()
+
+
+@places.command(cls=Command)
+def placed(ledger: LedgerHere, others: Annotated[list[Place], typer.Option("--other", parser=ledger_place)]) -> None:
+    typer.echo(repr((ledger, others)))
+
+
+def test_the_address_of_a_ledger_is_read_without_its_password() -> None:
+    words = ("postgresql://noor:geheim@db/x", "--other", "sitr.db", "--other", "postgresql://db/y?password=geheim")
+    read = (Address("postgresql://noor@db/x"), [Path("sitr.db"), Address("postgresql://db/y")])
+    assert CliRunner().invoke(places, words).stdout.strip() == repr(read)
+
+
+def test_an_address_that_cannot_be_read_is_not_repeated() -> None:
+    refused = CliRunner().invoke(places, ("postgresql://noor:geh#eim@db/x", "--other", "sitr.db"))
+    assert refused.exit_code == 1
+    assert "PGPASSWORD" in refused.output
+    assert "eim" not in refused.output

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.ledger.places import Place, schema
+
 Start = Callable[..., "subprocess.Popen[str]"]
 
 _PREAMBLE = """
@@ -26,12 +28,18 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "ledger.db"
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """A place for a ledger, in each database."""
+    return tmp_path / "ledger.db" if request.param == "sqlite" else schema()
+
+
 @pytest.fixture
-def start(path: Path) -> Iterator[Start]:
+def start(path: Place) -> Iterator[Start]:
     """Start a Python process with a few lines of its own, talking over its standard input and output."""
     running: list[subprocess.Popen[str]] = []
 
-    def launch(script: str, *words: str, where: Path = path) -> subprocess.Popen[str]:
+    def launch(script: str, *words: str, where: Place = path) -> subprocess.Popen[str]:
         command = [sys.executable, "-c", _PREAMBLE + script, str(where), *words]
         running.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
         return running[-1]

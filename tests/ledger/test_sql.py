@@ -25,12 +25,20 @@ from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.entry import Sealed
 from sitr.ledger.sql import SqlLedger
+from tests.ledger.places import Place, raw, schema
 from tests.ledger.statements import noticed
+
+
+@pytest.fixture
+def path(place: Place) -> Place:
+    """All of this holds in every database."""
+    return place
+
 
 PEOPLE = "person (patient_id), add-remove"
 
 
-def opened(path: Path, promise: Kept) -> SqlLedger:
+def opened(path: Place, promise: Kept) -> SqlLedger:
     ledger = SqlLedger(path)
     ledger.open("clinic", promise=promise, neighbors=PEOPLE)
     return ledger
@@ -49,7 +57,7 @@ def opened(path: Path, promise: Kept) -> SqlLedger:
     ],
 )
 def test_the_promise_is_spent_to_its_border_and_not_beyond(
-    path: Path, promise: Kept, prices: list[Promise], excess: Promise
+    path: Place, promise: Kept, prices: list[Promise], excess: Promise
 ) -> None:
     ledger = opened(path, promise)
     for price in prices:
@@ -61,20 +69,20 @@ def test_the_promise_is_spent_to_its_border_and_not_beyond(
     assert SqlLedger(path).standing("clinic").spent() == promise
 
 
-def test_a_price_is_stored_in_the_flavor_of_the_budget(path: Path) -> None:
+def test_a_price_is_stored_in_the_flavor_of_the_budget(path: Place) -> None:
     entry, after = opened(path, ZeroConcentratedDP(0.5)).charge("clinic", price=PureDP(0.5), question="COUNT(*)")
     assert entry.price == ZeroConcentratedDP(0.125)
     assert after.remaining() == ZeroConcentratedDP(0.375)
 
 
-def test_a_price_that_does_not_imply_the_budget_is_refused(path: Path) -> None:
+def test_a_price_that_does_not_imply_the_budget_is_refused(path: Place) -> None:
     ledger = opened(path, PureDP(1.0))
     with pytest.raises(IncompatiblePromises):
         ledger.charge("clinic", price=ApproximateDP(0.1, 1e-9), question="COUNT(*)")
     assert ledger.entries() == []
 
 
-def test_opening_again_gives_the_same_account(path: Path) -> None:
+def test_opening_again_gives_the_same_account(path: Place) -> None:
     first = SqlLedger(path).open("clinic", promise=PureDP(1.0), neighbors=PEOPLE)
     assert SqlLedger(path).open("clinic", promise=PureDP(1.0), neighbors=PEOPLE) == first
     assert SqlLedger(path).account("clinic") == first
@@ -91,7 +99,7 @@ def test_opening_again_gives_the_same_account(path: Path) -> None:
         (PureDP(1.0), "row, add-remove"),
     ],
 )
-def test_other_terms_are_a_mismatch(path: Path, promise: Kept, neighbors: str) -> None:
+def test_other_terms_are_a_mismatch(path: Place, promise: Kept, neighbors: str) -> None:
     ledger = opened(path, PureDP(1.0))
     with pytest.raises(LedgerMismatch) as caught:
         ledger.open("clinic", promise=promise, neighbors=neighbors)
@@ -102,7 +110,7 @@ def test_other_terms_are_a_mismatch(path: Path, promise: Kept, neighbors: str) -
     assert [account.promise for account in ledger.accounts()] == [PureDP(1.0)]
 
 
-def test_entries_come_in_order_with_all_they_say(path: Path) -> None:
+def test_entries_come_in_order_with_all_they_say(path: Place) -> None:
     ledger = SqlLedger(path)
     for dataset in ("school", "clinic"):
         ledger.open(dataset, promise=PureDP(1.0), neighbors=PEOPLE)
@@ -130,13 +138,13 @@ def test_entries_come_in_order_with_all_they_say(path: Path) -> None:
     assert [account.dataset for account in again.accounts()] == ["clinic", "school"]
 
 
-def test_a_user_without_a_name_is_a_number(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_without_a_name_is_a_number(path: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = opened(path, PureDP(1.0))
     monkeypatch.setattr(os, "getuid", lambda: 2**31 - 7)
     assert ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")[0].by == f"uid {2**31 - 7}"
 
 
-def test_budgets_do_not_mix(path: Path) -> None:
+def test_budgets_do_not_mix(path: Place) -> None:
     ledger = opened(path, PureDP(1.0))
     ledger.open("school", promise=ZeroConcentratedDP(0.5), neighbors="row, replace-one")
     ledger.charge("clinic", price=PureDP(0.75), question="COUNT(*)")
@@ -145,7 +153,7 @@ def test_budgets_do_not_mix(path: Path) -> None:
     assert ledger.standing("school").remaining() == ZeroConcentratedDP(0.375)
 
 
-def test_an_unknown_data_set_is_an_error_everywhere(path: Path) -> None:
+def test_an_unknown_data_set_is_an_error_everywhere(path: Place) -> None:
     ledger = opened(path, PureDP(1.0))
     for ask in (ledger.account, ledger.standing, ledger.entries):
         with pytest.raises(LedgerError, match=r"has no account for school"):
@@ -155,7 +163,7 @@ def test_an_unknown_data_set_is_an_error_everywhere(path: Path) -> None:
 
 
 @pytest.mark.parametrize("price", ["nonsense", "mystery(0.1)", "pure(epsilon=-1.0)"])
-def test_a_price_that_cannot_be_read_stops_everything(path: Path, price: str) -> None:
+def test_a_price_that_cannot_be_read_stops_everything(path: Place, price: str) -> None:
     ledger = opened(path, PureDP(1.0))
     _put(path, [price])
     for ask in (ledger.standing, ledger.entries):
@@ -165,7 +173,7 @@ def test_a_price_that_cannot_be_read_stops_everything(path: Path, price: str) ->
         ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")
 
 
-def test_a_price_of_another_flavor_put_in_by_hand_does_not_pass(path: Path) -> None:
+def test_a_price_of_another_flavor_put_in_by_hand_does_not_pass(path: Place) -> None:
     ledger = opened(path, ApproximateDP(1.0, 1e-6))
     _put(path, ["zcdp(rho=0.1)"])  # ρ is not ε: as a bare number it would look cheap
     with pytest.raises(IncompatiblePromises):
@@ -174,7 +182,8 @@ def test_a_price_of_another_flavor_put_in_by_hand_does_not_pass(path: Path) -> N
         ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")
 
 
-def test_a_long_ledger_is_added_up_by_the_database(path: Path) -> None:
+def test_a_long_ledger_is_added_up_by_the_database(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
     ledger = opened(path, PureDP(1e4))
     _put(path, [f"pure(epsilon={price})" for price in (0.1, 0.2, 0.3)] * 3333 + ["pure(epsilon=0.1)"])
     asked: list[str] = []
@@ -187,7 +196,8 @@ def test_a_long_ledger_is_added_up_by_the_database(path: Path) -> None:
     assert _strategy(path, totals) == ["SEARCH entries USING COVERING INDEX entries_by_price (dataset=?)"]
 
 
-def test_a_charge_reads_one_entry_however_many_there_are(path: Path) -> None:
+def test_a_charge_reads_one_entry_however_many_there_are(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
     ledger = opened(path, PureDP(1e4))
     for price in (0.1, 0.2, 0.3):
         ledger.charge("clinic", price=PureDP(price), question="COUNT(*)")
@@ -204,7 +214,7 @@ def test_a_charge_reads_one_entry_however_many_there_are(path: Path) -> None:
     assert ledger.check("clinic") == ledger.standing("clinic") == after
 
 
-def test_an_entry_put_in_by_hand_counts_in_the_standing_and_stops_all_charges(path: Path) -> None:
+def test_an_entry_put_in_by_hand_counts_in_the_standing_and_stops_all_charges(path: Place) -> None:
     ledger = opened(path, PureDP(1.0))
     ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")
     _put(path, ["pure(epsilon=0.25)"])
@@ -217,7 +227,7 @@ def test_an_entry_put_in_by_hand_counts_in_the_standing_and_stops_all_charges(pa
 
 
 @pytest.mark.parametrize(("charges", "paid"), [(3, "1/10"), (2, "1/5"), (4, "1/5"), (3, "2/10000")])
-def test_a_running_sum_that_is_not_the_sum_of_the_entries_is_found(path: Path, charges: int, paid: str) -> None:
+def test_a_running_sum_that_is_not_the_sum_of_the_entries_is_found(path: Place, charges: int, paid: str) -> None:
     ledger = opened(path, PureDP(1.0))
     ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")
     _put(path, ["pure(epsilon=0.1)"], charges=2, paid="1/5")
@@ -227,14 +237,16 @@ def test_a_running_sum_that_is_not_the_sum_of_the_entries_is_found(path: Path, c
         ledger.check("clinic")
 
 
-def test_entries_copied_by_hand_open_no_second_budget(path: Path) -> None:
+def test_entries_copied_by_hand_open_no_second_budget(path: Place) -> None:
     """A copied entry carries the sum of the place that it was copied from."""
     ledger = opened(path, PureDP(1.0))
     for _ in range(5):
         ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")
-    with closing(sqlite3.connect(path)) as file, file:
+    with raw(path) as file:
         columns = "dataset, price, question, at, by, version, charges, paid"
-        file.execute(f"INSERT INTO entries ({columns}) SELECT {columns} FROM entries WHERE number <= 2")
+        file.execute(
+            f"INSERT INTO entries (number, {columns}) SELECT number + 5, {columns} FROM entries WHERE number <= 2"
+        )
     with pytest.raises(LedgerError, match=r"entries add up to pure\(epsilon=0\.7\)"):
         ledger.check("clinic")
     with pytest.raises(LedgerError, match="changed by hand"):
@@ -242,7 +254,7 @@ def test_entries_copied_by_hand_open_no_second_budget(path: Path) -> None:
 
 
 @pytest.mark.parametrize("paid", ["", "x", "1/0", "nan", "1/10 1/10", "-1/10"])
-def test_a_running_sum_that_cannot_be_read_is_refused(path: Path, paid: str) -> None:
+def test_a_running_sum_that_cannot_be_read_is_refused(path: Place, paid: str) -> None:
     ledger = opened(path, PureDP(1.0))
     _put(path, ["pure(epsilon=0.1)"], charges=1, paid=paid)
     with pytest.raises(LedgerError, match="the sum in its last entry is"):
@@ -263,9 +275,10 @@ BUDGETS = st.one_of(
 )
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> tuple[SqlLedger, Iterator[int]]:
-    return SqlLedger(tmp_path_factory.mktemp("ledger") / "ledger.db"), itertools.count()
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[SqlLedger, Iterator[int]]:
+    file = tmp_path_factory.mktemp("ledger") / "ledger.db"
+    return SqlLedger(file if request.param == "sqlite" else schema()), itertools.count()
 
 
 @settings(max_examples=40)  # each is a dozen commits to disk
@@ -309,18 +322,22 @@ def _within(spent: Kept, promise: Kept) -> bool:
     return False
 
 
-def _put(path: Path, prices: list[str], *, charges: int | None = None, paid: str | None = None) -> None:
+def _put(path: Place, prices: list[str], *, charges: int | None = None, paid: str | None = None) -> None:
     """Charges put in by hand, past the filter; without a running sum, as older versions of Sitr wrote them."""
     at = datetime.now(UTC).isoformat()
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.executemany(
-            "INSERT INTO entries (dataset, price, question, at, by, version, charges, paid) "
-            "VALUES ('clinic', ?, 'SUM(x)', ?, '', '', ?, ?)",
-            [(price, at, charges, paid) for price in prices],
-        )
+    with raw(path) as connection:
+        connection.execute("BEGIN")
+        for price in prices:
+            connection.execute(
+                "INSERT INTO entries (number, dataset, price, question, at, by, version, charges, paid) "
+                "VALUES ((SELECT coalesce(max(number), 0) + 1 FROM entries), "
+                "'clinic', ?, 'SUM(x)', ?, '', '', ?, ?)",
+                (price, at, charges, paid),
+            )
+        connection.execute("COMMIT")
 
 
-def _strategy(path: Path, sql: str) -> list[str]:
+def _strategy(path: Place, sql: str) -> list[str]:
     """How SQLite looks for the rows."""
     with closing(sqlite3.connect(path)) as connection:
         return [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}")]
@@ -333,7 +350,7 @@ RANDOM = RandomDP(ApproximateDP(1.0, 1e-6), 0.1)
 FIRST = RandomDP(ApproximateDP(0.5, 1e-7), 0.04, parts=(("newcomer", 0.03), ("gate", 0.01)))
 
 
-def test_a_random_price_is_remembered_whole_and_stays_the_only_one(path: Path) -> None:
+def test_a_random_price_is_remembered_whole_and_stays_the_only_one(path: Place) -> None:
     ledger = opened(path, RANDOM)
     ledger.charge("clinic", price=FIRST, question="mean of cost")
     for _ in range(3):
@@ -355,7 +372,7 @@ def test_a_random_price_is_remembered_whole_and_stays_the_only_one(path: Path) -
     assert len(again.entries()) == 4
 
 
-def test_a_random_price_after_an_answer_is_refused(path: Path) -> None:
+def test_a_random_price_after_an_answer_is_refused(path: Place) -> None:
     ledger = opened(path, RANDOM)
     ledger.charge("clinic", price=PureDP(0.9), question="SELECT COUNT(*) FROM clinic")
     with pytest.raises(IncompatiblePromises, match="as the first charge"):
@@ -370,7 +387,7 @@ def test_a_random_price_after_an_answer_is_refused(path: Path) -> None:
         ["random(pure(epsilon=0.1), gamma=0.01)"] * 2,
     ],
 )
-def test_what_was_put_in_by_hand_is_not_believed(path: Path, rows: list[str]) -> None:
+def test_what_was_put_in_by_hand_is_not_believed(path: Place, rows: list[str]) -> None:
     ledger = opened(path, RANDOM)
     _put(path, rows[:1])
     ledger.standing("clinic")
@@ -379,14 +396,14 @@ def test_what_was_put_in_by_hand_is_not_believed(path: Path, rows: list[str]) ->
         ledger.standing("clinic")
 
 
-def test_a_basis_is_part_of_the_terms(path: Path) -> None:
+def test_a_basis_is_part_of_the_terms(path: Place) -> None:
     opened(path, RANDOM)
     with pytest.raises(LedgerMismatch, match="asymptotic=true"):
         opened(path, RandomDP(RANDOM.inner, RANDOM.gamma, Basis.ASYMPTOTIC))
     opened(path, RandomDP(RANDOM.inner, RANDOM.gamma, parts=(("gate", 0.1),)))  # parts name, and limit nothing
 
 
-def test_a_random_promise_around_another_flavor_is_not_kept(path: Path) -> None:
+def test_a_random_promise_around_another_flavor_is_not_kept(path: Place) -> None:
     opened(path, RANDOM)
     _put(path, ["random(gaussian(mu=0.1), gamma=0.01)"])
     with pytest.raises(LedgerError, match="this version of Sitr cannot read"):
@@ -394,7 +411,7 @@ def test_a_random_promise_around_another_flavor_is_not_kept(path: Path) -> None:
 
 
 @pytest.mark.parametrize("promise", [ZeroConcentratedDP(1.0), PureDP(3.0), RandomDP(PureDP(3.0), 0.1)])
-def test_an_entry_is_found_again_with_the_budget_after_it(path: Path, promise: Kept) -> None:
+def test_an_entry_is_found_again_with_the_budget_after_it(path: Place, promise: Kept) -> None:
     ledger = opened(path, promise)
     ledger.open("other", promise=PureDP(1.0), neighbors=PEOPLE)
     ledger.charge("other", price=PureDP(0.5), question="COUNT(*)")
@@ -405,7 +422,7 @@ def test_an_entry_is_found_again_with_the_budget_after_it(path: Path, promise: K
         ledger.charged(9)
 
 
-def test_the_same_question_at_the_same_price_is_found_newest_first(path: Path) -> None:
+def test_the_same_question_at_the_same_price_is_found_newest_first(path: Place) -> None:
     ledger = opened(path, ZeroConcentratedDP(5.0))
     ledger.open("other", promise=ZeroConcentratedDP(5.0), neighbors=PEOPLE)
     asked = [
@@ -423,7 +440,7 @@ def test_the_same_question_at_the_same_price_is_found_newest_first(path: Path) -
     assert ledger.paid("nowhere", price=PureDP(0.5), question="a") == []
 
 
-def test_a_seal_is_recorded_once_and_found_by_entry_and_by_hash(path: Path) -> None:
+def test_a_seal_is_recorded_once_and_found_by_entry_and_by_hash(path: Place) -> None:
     ledger = opened(path, PureDP(1.0))
     for _ in range(2):
         ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")

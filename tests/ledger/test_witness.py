@@ -6,8 +6,8 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from sitr.ledger.examine import Fault
 from sitr.ledger.key import genuine, installation_key, key_of
 from sitr.ledger.sql import SqlLedger
 from sitr.ledger.witness import Head, Spent, Witness, witnesses
+from tests.ledger.places import Place, without_triggers
 
 NEIGHBORS = "row, add-remove"
 
@@ -41,23 +42,11 @@ def ledger(path: Path) -> SqlLedger:
     return made
 
 
-def edit(path: Path, *statements: str) -> None:
+def edit(path: Place, *statements: str) -> None:
     """Change the file as somebody can who has the file but not the key, and who puts the triggers back."""
     with without_triggers(path) as connection:
         for statement in statements:
             connection.execute(statement)
-
-
-@contextmanager
-def without_triggers(path: Path) -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.row_factory = sqlite3.Row
-        triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
-        for name, _ in triggers:
-            connection.execute(f"DROP TRIGGER {name}")
-        yield connection
-        for _, sql in triggers:
-            connection.execute(sql)
 
 
 def faults(ledger: SqlLedger) -> set[Fault]:
@@ -101,34 +90,35 @@ def test_a_write_ahead_log_that_is_cut_off_is_refused(path: Path, tmp_path: Path
         charge(SqlLedger(cut))
 
 
-@pytest.mark.parametrize(
-    ("statements", "fault"),
-    [
-        (["UPDATE accounts SET promise = 'pure(epsilon=9.0)' WHERE dataset = 'clinic'"], Fault.CHANGED_ROW),
-        (["UPDATE accounts SET neighbors = 'person' WHERE dataset = 'clinic'"], Fault.CHANGED_ROW),
-        (["DELETE FROM entries WHERE number = 3"], Fault.MISSING_ROW),
-        (["DELETE FROM entries WHERE number = 3", "DELETE FROM records WHERE number = 6"], Fault.BEHIND),
-        (["DELETE FROM entries", "DELETE FROM records WHERE number > 3"], Fault.BEHIND),
-        (["DELETE FROM records", "DELETE FROM acts"], Fault.NO_BEGINNING),
-        (["UPDATE entries SET paid = '1/10', charges = 1 WHERE number = 3"], Fault.CHANGED_ROW),
-        (["UPDATE entries SET price = 'pure(epsilon=0.0)', paid = '2/10' WHERE number = 3"], Fault.CHANGED_ROW),
-        (["UPDATE entries SET dataset = 'other' WHERE number = 3"], Fault.CHANGED_ROW),
-        (
-            [
-                "INSERT INTO entries (dataset, price, question, at, by, version, charges, paid) VALUES "
-                "('clinic', 'pure(epsilon=0.0)', 'x', '2024-01-01T00:00:00+00:00', 'a', '0', 4, '0')"
-            ],
-            Fault.EXTRA_ROW,
-        ),
-        (
-            [
-                "UPDATE accounts SET promise = 'pure(epsilon=9.0)' WHERE dataset = 'clinic'",
-                "UPDATE records SET hash = '00', signer = '00' WHERE number = 2",
-            ],
-            Fault.BROKEN_LINK,
-        ),
-    ],
-)
+STOPPED: list[tuple[list[str], Fault]] = [
+    (["UPDATE accounts SET promise = 'pure(epsilon=9.0)' WHERE dataset = 'clinic'"], Fault.CHANGED_ROW),
+    (["UPDATE accounts SET neighbors = 'person' WHERE dataset = 'clinic'"], Fault.CHANGED_ROW),
+    (["DELETE FROM entries WHERE number = 3"], Fault.MISSING_ROW),
+    (["DELETE FROM entries WHERE number = 3", "DELETE FROM records WHERE number = 6"], Fault.BEHIND),
+    (["DELETE FROM entries", "DELETE FROM records WHERE number > 3"], Fault.BEHIND),
+    (["DELETE FROM records", "DELETE FROM acts"], Fault.NO_BEGINNING),
+    (["UPDATE entries SET paid = '1/10', charges = 1 WHERE number = 3"], Fault.CHANGED_ROW),
+    (["UPDATE entries SET price = 'pure(epsilon=0.0)', paid = '2/10' WHERE number = 3"], Fault.CHANGED_ROW),
+    (["UPDATE entries SET dataset = 'other' WHERE number = 3"], Fault.CHANGED_ROW),
+    (
+        [
+            "INSERT INTO entries (number, dataset, price, question, at, by, version, charges, paid) VALUES "
+            "(4, 'clinic', 'pure(epsilon=0.0)', 'x', '2024-01-01T00:00:00+00:00', 'a', '0', 4, '0')"
+        ],
+        Fault.EXTRA_ROW,
+    ),
+    (
+        [
+            "UPDATE accounts SET promise = 'pure(epsilon=9.0)' WHERE dataset = 'clinic'",
+            "UPDATE records SET hash = '00', signer = '00' WHERE number = 2",
+        ],
+        Fault.BROKEN_LINK,
+    ),
+]
+"""Changes that stop the next charge."""
+
+
+@pytest.mark.parametrize(("statements", "fault"), STOPPED)
 @pytest.mark.usefixtures("ledger")
 def test_a_change_by_hand_stops_the_next_charge(path: Path, statements: list[str], fault: Fault) -> None:
     edit(path, *statements)
@@ -137,20 +127,21 @@ def test_a_change_by_hand_stops_the_next_charge(path: Path, statements: list[str
     assert fault in faults(SqlLedger(path))
 
 
-@pytest.mark.parametrize(
-    ("statement", "fault"),
-    [
-        ("UPDATE entries SET question = 'x' WHERE number = 1", Fault.CHANGED_ROW),
-        ("UPDATE entries SET by = 'somebody' WHERE number = 2", Fault.CHANGED_ROW),
-        ("UPDATE records SET before = hash WHERE number = 3", Fault.BROKEN_LINK),
-        ("DELETE FROM records WHERE number = 5", Fault.MISSING_RECORD),
-        ("UPDATE records SET number = 100 + number WHERE number IN (4, 5)", Fault.MISSING_RECORD),
-        ("UPDATE records SET signature = '00' WHERE number = 6", Fault.BAD_SIGNATURE),
-        ("INSERT INTO seals VALUES (9, 1, 'answer', 'hash', 'now')", Fault.EXTRA_ROW),
-        ('UPDATE acts SET body = \'{"ledger": "0", "public": "0"}\'', Fault.NO_BEGINNING),
-        ("UPDATE acts SET body = '?'", Fault.NO_BEGINNING),
-    ],
-)
+FOUND = [
+    ("UPDATE entries SET question = 'x' WHERE number = 1", Fault.CHANGED_ROW),
+    ("UPDATE entries SET by = 'somebody' WHERE number = 2", Fault.CHANGED_ROW),
+    ("UPDATE records SET before = hash WHERE number = 3", Fault.BROKEN_LINK),
+    ("DELETE FROM records WHERE number = 5", Fault.MISSING_RECORD),
+    ("UPDATE records SET number = 100 + number WHERE number IN (4, 5)", Fault.MISSING_RECORD),
+    ("UPDATE records SET signature = '00' WHERE number = 6", Fault.BAD_SIGNATURE),
+    ("INSERT INTO seals VALUES (9, 1, 'answer', 'hash', 'now')", Fault.EXTRA_ROW),
+    ('UPDATE acts SET body = \'{"ledger": "0", "public": "0"}\'', Fault.NO_BEGINNING),
+    ("UPDATE acts SET body = '?'", Fault.NO_BEGINNING),
+]
+"""Changes that do not matter to a charge."""
+
+
+@pytest.mark.parametrize(("statement", "fault"), FOUND)
 @pytest.mark.usefixtures("ledger")
 def test_a_whole_examination_finds_what_does_not_matter_to_a_charge(path: Path, statement: str, fault: Fault) -> None:
     edit(path, statement)
@@ -209,7 +200,8 @@ def append(path: Path, table: str, row: dict[str, object], *, joined: bool = Tru
         if joined:
             insert(connection, "acts", act_row("joined", {"public": thief.public}), thief)
         columns, values = ", ".join(row), ", ".join(f":{name}" for name in row)
-        number = connection.execute(f"INSERT OR REPLACE INTO {table} ({columns}) VALUES ({values})", row).lastrowid
+        connection.execute(f"INSERT OR REPLACE INTO {table} ({columns}) VALUES ({values})", row)
+        number = connection.execute("SELECT max(number) FROM entries").fetchone()[0]
         connection.execute(f"DELETE FROM records WHERE \"table\" = '{table}' AND row = ?", (str(row.get("dataset")),))
         chain.append(connection, table, row["dataset"] if table == "accounts" else number, thief)
 

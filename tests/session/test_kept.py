@@ -43,6 +43,7 @@ from sitr.session.budget import Budget
 from sitr.session.desk import VARIABLE
 from sitr.session.kept import again, find, keep, opened
 from sitr.session.plain import text
+from tests.ledger.places import raw, schema
 from tests.oracles.axes import keyed
 
 PRICE = sitr.ZeroConcentratedDP(0.1)
@@ -790,7 +791,7 @@ def test_figures_that_nobody_paid_for_are_refused(
     open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measured = open_budget("other.db").synthesize().release(PRICE, quality=QUALITY)
-    assert measured.receipt.kept is not None
+    assert isinstance(measured.receipt.kept, Path)
     figures = tables(json.loads(measured.receipt.kept.read_text()))["quality"]
     budget = open_budget()
     asked = budget.synthesize()
@@ -921,3 +922,34 @@ def test_other_rows_of_a_public_table_make_another_question(tmp_path: Path, in_m
     second, less = asked("south", "north")
     assert abs(second["n"][0] - 200) < 50 < abs(first["n"][0] - 200)
     assert less == left - 10.0
+
+
+# A ledger on a server keeps answers itself
+
+
+def test_an_answer_on_a_server_is_free_for_the_whole_team(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = schema()
+    people = pa.table({"ward": ["a", "b", "b"] * 10})
+    pyarrow.parquet.write_table(people, tmp_path / "people.parquet")
+    data = sitr.protect(tmp_path / "people.parquet", unit=sitr.Row(), keys={"ward": ["a", "b"]})
+    data.save(tmp_path / "people.sitr.yaml", promise=BUDGET, ledger=url.replace("postgres@", "postgres:geheim@"))
+    written = (tmp_path / "people.sitr.yaml").read_text()
+    assert "postgresql://postgres@" in written
+    assert "geheim" not in written
+    answer = counted(sitr.open(tmp_path / "people.sitr.yaml").budget()).release(price=PRICE)
+    monkeypatch.setenv("SITR_STATE", str(tmp_path / "colleague"))
+    unread(monkeypatch)
+    budget = sitr.open(tmp_path / "people.sitr.yaml").budget()
+    again = counted(budget).release(price=PRICE)
+    assert again.receipt.again
+    assert again.table == answer.table
+    assert len(budget.ledger.entries()) == 1
+    assert answer.receipt.kept == again.receipt.kept
+    assert "geheim" not in str(answer.receipt)
+    page = again.certificate(tmp_path / "people.html").read_text()
+    assert "geheim" not in page
+    with raw(url) as connection:
+        connection.execute("UPDATE answers SET content = replace(content, '0', '1')")
+    with pytest.raises(FileError, match="was changed or is damaged"):
+        counted(budget).release(price=PRICE)
+    assert len(budget.ledger.entries()) == 1

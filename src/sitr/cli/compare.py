@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.options import Json, Ledger, check_schedule
+from sitr.cli.options import Json, Ledger, Place, check_schedule
 from sitr.cli.papers import Plot, check_plot, draw
 from sitr.cli.terminal import say
 from sitr.errors import BadUsage
@@ -63,7 +63,7 @@ def compare(
     draw(plot, lambda: chart(found), as_json=as_json)
 
 
-def _releases(schedule: Path | None, ledger: Path | None, dataset: str | None) -> Schedule:
+def _releases(schedule: Path | None, ledger: Place | None, dataset: str | None) -> Schedule:
     """The schedule in a file, or the charges to one data set."""
     if (schedule is None) == (ledger is None):
         raise BadUsage(

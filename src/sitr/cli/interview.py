@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sitr.cli.dialogue import Back, Dialogue, yes
 from sitr.cli.identifiers import identifies, identifies_person
-from sitr.cli.options import interval, keys_of, named, number, promise
+from sitr.cli.options import Place, interval, keys_of, ledger_place, named, number, promise
 from sitr.cli.progress import working
 from sitr.cli.terminal import console
 from sitr.cli.terminal import table as empty
@@ -349,10 +349,12 @@ def _name(text: str) -> str:
     return text
 
 
-def _ledger(text: str) -> Path:
+def _ledger(text: str) -> Place:
     from sitr.ledger.sql import SqlLedger
 
-    path = Path(text)
+    path = ledger_place(text)
+    if not isinstance(path, Path):
+        return path
     if path.exists():
         SqlLedger(path, create=False)
     elif not path.parent.is_dir():

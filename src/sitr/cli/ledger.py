@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import asdict
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sitr.cli import ledger_care, ledger_export, ledger_shares
-from sitr.cli.options import Json
+from sitr.cli.ledger_care import refuse_missing
+from sitr.cli.options import Json, LedgerHere
 from sitr.cli.terminal import Command, Group, console, help_alone, say_json, table
-from sitr.errors import no_ledger
 from sitr.report.words.messages import said
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ ledger_export.add_to(app)
 
 @app.command("show", cls=Command)
 def show(
-    ledger: Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger file.")],
+    ledger: LedgerHere,
     dataset: Annotated[str | None, typer.Option(help="The data set in the ledger.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -40,8 +39,7 @@ def show(
 
     Example: sitr ledger show sitr.db
     """
-    if ledger.parent.is_dir() and not ledger.exists():
-        raise no_ledger(ledger.absolute())
+    refuse_missing(ledger)
     from sitr.ledger import steward  # only now: much slower than to look for a file
     from sitr.ledger.sql import SqlLedger
     from sitr.report.figures import visible
@@ -73,7 +71,7 @@ def show(
 
 @app.command("answers", cls=Command)
 def answers(
-    ledger: Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger file.")],
+    ledger: LedgerHere,
     dataset: Annotated[str | None, typer.Option(help="The data set in the ledger.")] = None,
     as_json: Json = False,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.options import Json
+from sitr.cli.options import Json, LedgerHere, Place
 from sitr.cli.progress import working
 from sitr.cli.terminal import Command, console, say_json, table
 from sitr.errors import no_ledger
@@ -21,15 +21,13 @@ if TYPE_CHECKING:
     from sitr.ledger.resume import Resumed
     from sitr.ledger.sql import SqlLedger
 
-Where = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger file.")]
-
 SOUND = "Every row is as it was signed, the chain is whole, and it ends where its witness says."
 WHOLE = "Every row is as it was signed, and the chain is whole."
 ALONE = "This installation has no witness of it, so nobody can say here whether its end was cut off."
 BROKEN = "This ledger is not as it was written. Nothing is charged to it until it is restored."
 
 
-def verify(ledger: Where, as_json: Json = False) -> None:
+def verify(ledger: LedgerHere, as_json: Json = False) -> None:
     """Find every change that was made to a ledger by hand.
 
     Each row is compared with its signed record, each record with the next one, and the end with the witness of this
@@ -49,7 +47,7 @@ def verify(ledger: Where, as_json: Json = False) -> None:
 
 
 def backup(
-    ledger: Where,
+    ledger: LedgerHere,
     to: Annotated[Path, typer.Argument(metavar="COPY", help="The file to write.")],
     as_json: Json = False,
 ) -> None:
@@ -87,7 +85,7 @@ def restore(
     _tell(ledger, restored(copy, ledger), as_json=as_json)
 
 
-def resume(ledger: Where, as_json: Json = False) -> None:
+def resume(ledger: LedgerHere, as_json: Json = False) -> None:
     """Go on with a ledger that lost its end or its witness.
 
     What the witness remembers counts as spent; without the witness, all budgets in the ledger are exhausted. This is
@@ -106,10 +104,15 @@ def add_to(app: typer.Typer) -> None:
         app.command(command.__name__, cls=Command)(command)
 
 
-def opened_ledger(ledger: Path) -> SqlLedger:
-    """The ledger of a command, which must be there."""
-    if ledger.parent.is_dir() and not ledger.exists():
+def refuse_missing(ledger: Place) -> None:
+    """Refuse a file that is not there, before much is loaded."""
+    if isinstance(ledger, Path) and ledger.parent.is_dir() and not ledger.exists():
         raise no_ledger(ledger.absolute())
+
+
+def opened_ledger(ledger: Place) -> SqlLedger:
+    """The ledger of a command, which must be there."""
+    refuse_missing(ledger)
     from sitr.ledger.sql import SqlLedger  # only now: much slower than to look for a file
 
     return SqlLedger(ledger, create=False)
@@ -149,7 +152,7 @@ def _findings(found: Examined) -> Table:
     return grid
 
 
-def _tell(ledger: Path, found: list[Resumed], *, as_json: bool) -> None:
+def _tell(ledger: Place, found: list[Resumed], *, as_json: bool) -> None:
     from sitr.report.envelope import promise_dict
     from sitr.report.figures import visible
     from sitr.report.words.words import in_words

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.ledger_care import Where, opened_ledger
-from sitr.cli.options import Json, check_file
+from sitr.cli.ledger_care import opened_ledger
+from sitr.cli.options import Json, LedgerHere, check_file
 from sitr.cli.progress import working
 from sitr.cli.terminal import Command, console, say_json
 from sitr.errors import BadUsage, FileError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def export(
-    ledger: Where,
+    ledger: LedgerHere,
     to: Annotated[
         Path | None, typer.Argument(metavar="TO", help="A .json file, or a new folder for CSV files.")
     ] = None,
@@ -66,7 +66,7 @@ def export(
 
 
 def plot(
-    ledger: Where,
+    ledger: LedgerHere,
     to: Annotated[Path, typer.Argument(metavar="TO", help="The file to write: .svg for the chart, .html for a page.")],
     dataset: Annotated[str | None, typer.Option(help="The data set in the ledger.")] = None,
     as_json: Json = False,
@@ -84,7 +84,7 @@ def plot(
     with working("Drawing", quiet=as_json):
         standings, entries = _standings(books, dataset), books.entries(dataset)
         if to.suffix == ".html":
-            drawn = spending_page(ledger.name, standings, entries)
+            drawn = spending_page(_name(books), standings, entries)
         else:
             drawn = standalone(chart([account for account, _ in standings], entries))
     to.write_text(drawn, encoding="utf-8")
@@ -112,7 +112,11 @@ def _shown(books: SqlLedger) -> dict[str, object]:
 
     names = [account.dataset for account in books.accounts()]
     divided = {name: steward.tree(books, name) for name in names if books.divided(name)}
-    return content_of(books.path.name, _standings(books), books.entries(), divided)
+    return content_of(_name(books), _standings(books), books.entries(), divided)
+
+
+def _name(books: SqlLedger) -> str:
+    return books.place.name if isinstance(books.place, Path) else books.place
 
 
 def _new(path: Path, name: str, *, folder: bool) -> None:

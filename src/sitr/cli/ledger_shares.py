@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.ledger_care import Where, opened_ledger
-from sitr.cli.options import Json, promise
+from sitr.cli.ledger_care import opened_ledger
+from sitr.cli.options import Json, LedgerHere, promise
 from sitr.cli.terminal import Command, console, say_json, table
 from sitr.errors import BadUsage
 from sitr.report.words.messages import said
@@ -28,7 +28,7 @@ ALLOCATED = "Sub-budgets are allocations, not promises: only the budget of the d
 SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 
 
-def allot(ledger: Where, account: Account, amount: Amount, as_json: Json = False) -> None:
+def allot(ledger: LedgerHere, account: Account, amount: Amount, as_json: Json = False) -> None:
     """Make a sub-budget, or change what it may use.
 
     A charge to clinic/ana counts in it and in clinic, and is accepted by both or by none. Sub-budgets may add up to
@@ -43,7 +43,7 @@ def allot(ledger: Where, account: Account, amount: Amount, as_json: Json = False
     _show(steward.allot(found, dataset, path, promise(amount)), as_json=as_json)
 
 
-def reserve(ledger: Where, account: Account, amount: Amount, as_json: Json = False) -> None:
+def reserve(ledger: LedgerHere, account: Account, amount: Amount, as_json: Json = False) -> None:
     """Set an amount aside for a sub-budget, so that others cannot use it.
 
     What it has spent is part of the amount. This is recorded in the ledger.
@@ -58,7 +58,7 @@ def reserve(ledger: Where, account: Account, amount: Amount, as_json: Json = Fal
 
 
 def move(
-    ledger: Where,
+    ledger: LedgerHere,
     account: Annotated[str, typer.Argument(metavar="FROM", help="The sub-budget that gives.")],
     to: Annotated[str, typer.Argument(metavar="TO", help="The sub-budget that takes.")],
     amount: Amount,
@@ -84,7 +84,7 @@ def move(
 
 
 def rules(
-    ledger: Where,
+    ledger: LedgerHere,
     dataset: Annotated[str, typer.Argument(metavar="DATASET", help="The data set in the ledger.")],
     least: Annotated[str | None, typer.Option(help="The least price, such as 'zcdp(0.0001)'.")] = None,
     rate: Annotated[
@@ -122,7 +122,7 @@ def rules(
 
 
 def role(
-    ledger: Where,
+    ledger: LedgerHere,
     dataset: Annotated[str, typer.Argument(metavar="DATASET", help="The data set in the ledger.")],
     user: Annotated[str | None, typer.Argument(metavar="USER", help="The user, as the system knows them.")] = None,
     duty: Annotated[
@@ -268,8 +268,8 @@ def _tell(dataset: str, found: Rules, *, as_json: bool) -> None:
     if found.least:
         out.print(said(f"{name}: a price is at least {found.least}."), soft_wrap=True)
     if found.questions:
-        rate = f"{name}: at most {found.questions} questions are answered within {found.seconds} seconds."
-        out.print(said(rate), soft_wrap=True)
+        most = f"{name}: at most {found.questions} questions are answered within {found.seconds} seconds."
+        out.print(said(most), soft_wrap=True)
     if found.approval:
         out.print(said(f"{name}: prices above {found.approval} need approval."), soft_wrap=True)
     if not found.least and not found.questions and not found.approval:

@@ -14,6 +14,7 @@ from sitr.cli.options import (
     MaxGroups,
     MaxInAll,
     MaxRows,
+    Place,
     Unit,
     UnitRow,
     example_of,
@@ -110,7 +111,7 @@ def described(source: Path) -> bool:
     return source.suffix in (".yaml", ".yml")
 
 
-def opened(source: Path, who: Who, *prices: Kept, budget: str | None, ledger: Path | None) -> Budget:
+def opened(source: Path, who: Who, *prices: Kept, budget: str | None, ledger: Place | None) -> Budget:
     """The budget that a description names, or a one-off budget for these prices: see `Dataset.one_off`."""
     if not source.exists():
         raise no_description(source) if described(source) else no_source(source)

@@ -16,9 +16,15 @@ import typer
 from sitr.errors import BadUsage, FileError, no_schedule
 
 if TYPE_CHECKING:
+    from sitr.dataset.database import Address
     from sitr.dataset.schema import Bound, Key, Kind
     from sitr.flavors.arrows import Kept
     from sitr.neighbors.unit import Row
+
+if TYPE_CHECKING:
+    Place = Path | Address
+else:
+    Place = Path  # as typer sees it: `ledger_place` reads the text
 
 Value = TypeVar("Value")
 Items = list[str] | None
@@ -58,7 +64,33 @@ Spark = Annotated[
         help="Where Spark is, for a source spark:TABLE: a master, or a Spark Connect server sc://…; else SITR_SPARK.",
     ),
 ]
-Ledger = Annotated[Path | None, typer.Option(help="The ledger file, which records what was spent.")]
+
+
+def ledger_place(text: str) -> Path | Address:
+    """Where a ledger is: a path, or the address of a server, whose password is shown nowhere.
+
+    >>> str(ledger_place("sitr.db")), str(ledger_place("postgresql://noor:secret@db/hospital"))
+    ('sitr.db', 'postgresql://noor@db/hospital')
+    """
+    if "://" not in text:
+        return Path(text)
+    from sitr.ledger.located import addressed
+
+    return addressed(text)
+
+
+Ledger = Annotated[
+    Place | None,
+    typer.Option(
+        parser=ledger_place,
+        metavar="LEDGER",
+        help="The ledger, which records what was spent: a file, or postgresql://host/database.",
+    ),
+]
+LedgerHere = Annotated[
+    Place,
+    typer.Argument(parser=ledger_place, metavar="LEDGER", help="The ledger: a file, or postgresql://host/database."),
+]
 
 
 def use_spark(address: str | None) -> None:

@@ -12,7 +12,7 @@ from sitr.cli.choices import Choices
 from sitr.cli.dialogue import on_terminal
 from sitr.cli.grouped import grouped
 from sitr.cli.interview import interview
-from sitr.cli.options import Json
+from sitr.cli.options import Json, Place
 from sitr.cli.progress import working
 from sitr.cli.terminal import console, say_json
 from sitr.cli.terminal import table as empty
@@ -75,7 +75,7 @@ def describe(choices: Choices, found: Unprotected, *, as_json: bool) -> None:
             out.print(line, soft_wrap=line.startswith("  ") or not out.is_terminal)  # commands are copied whole
 
 
-def _content(table: Table, *, description: Path, promised: Kept | None, ledger: Path | None) -> dict[str, object]:
+def _content(table: Table, *, description: Path, promised: Kept | None, ledger: Place | None) -> dict[str, object]:
     """The description as JSON."""
     from sitr.report.envelope import promise_dict
 
@@ -140,7 +140,7 @@ def _uses(column: Column, table: Table, words: Words) -> str:
     return words.comma.join([*summed, *([by] if column.kind in GROUPABLE else [])]) or words.label("counted")
 
 
-def _next_steps(table: Table, target: Path, promised: Kept | None, ledger: Path | None) -> str:
+def _next_steps(table: Table, target: Path, promised: Kept | None, ledger: Place | None) -> str:
     from sitr.flavors.notation import write
     from sitr.flavors.random import RandomDP
     from sitr.questions.aggregate.nodes import text

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.ledger_care import Where, opened_ledger
-from sitr.cli.options import Json
+from sitr.cli.ledger_care import opened_ledger
+from sitr.cli.options import Json, LedgerHere
 from sitr.cli.terminal import console, say_json, table
 from sitr.report.words.messages import said
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def queue(
-    ledger: Where,
+    ledger: LedgerHere,
     dataset: Annotated[str | None, typer.Option(help="The data set in the ledger.")] = None,
     as_json: Json = False,
 ) -> None:

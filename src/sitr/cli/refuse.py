@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from sitr.cli.ledger_care import Where, opened_ledger
-from sitr.cli.options import Json
+from sitr.cli.ledger_care import opened_ledger
+from sitr.cli.options import Json, LedgerHere
 from sitr.cli.queue import show
 
 
 def refuse(
-    ledger: Where,
+    ledger: LedgerHere,
     number: Annotated[int, typer.Argument(metavar="NUMBER", help="The number of the request; see sitr queue.")],
     reason: Annotated[str, typer.Option(help="Why.")] = "",
     as_json: Json = False,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.options import Json, check_file
+from sitr.cli.options import Json, Place, check_file, ledger_place
 from sitr.cli.papers import Caveat, Contact, Organisation, Purpose, Title
 from sitr.cli.terminal import console, say_json
 from sitr.errors import BadUsage, DescriptionError
@@ -22,7 +22,9 @@ SUFFIXES = (".yaml", ".yml")
 
 
 def registry(
-    sources: Annotated[list[Path], typer.Argument(metavar="SOURCE…", help="Descriptions or ledgers.")],
+    sources: Annotated[
+        list[Place], typer.Argument(parser=ledger_place, metavar="SOURCE…", help="Descriptions or ledgers.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="A .yaml file, or a folder for several records.")],
     title: Title = None,
     organisation: Organisation = None,
@@ -62,7 +64,7 @@ def registry(
         console().print(said(f"Written: {', '.join(map(str, placed))}"), soft_wrap=True)
 
 
-def _deployments(source: Path, given: Publication) -> Iterator[Deployment]:
+def _deployments(source: Place, given: Publication) -> Iterator[Deployment]:
     """The budget of a description, or all budgets of a ledger."""
     from sitr.dataset.description import load
     from sitr.dataset.publication import Publication
@@ -70,14 +72,14 @@ def _deployments(source: Path, given: Publication) -> Iterator[Deployment]:
     from sitr.report.registry import Deployment
     from sitr.session.desk import account_name
 
-    described = load(source) if source.suffix in SUFFIXES else None
+    described = load(source) if isinstance(source, Path) and source.suffix in SUFFIXES else None
     if described is not None and described.ledger is None:
         raise DescriptionError(
             given=f"{source} names no budget, so there is no ledger to report.",
             do="Give the ledger itself, or write the description again with --budget and --ledger.",
         )
-    place = described.ledger if described is not None and described.ledger is not None else source
-    ledger = SqlLedger(place, create=False)
+    where = described.ledger if described is not None and described.ledger is not None else source
+    ledger = SqlLedger(where, create=False)
     accounts = ledger.accounts() if described is None else [ledger.account(account_name(described.table))]
     known = Publication() if described is None else described.publication
     for account in accounts:

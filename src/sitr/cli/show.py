@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sitr.cli.grouped import grouped
-from sitr.cli.options import Json
+from sitr.cli.options import Json, LedgerHere
 from sitr.cli.papers import Exact, Output, Pages, Plot, publish, writers
 
 
 @grouped
 def show(
-    ledger: Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger file.")],
+    ledger: LedgerHere,
     entry: Annotated[int, typer.Argument(metavar="ENTRY", help="The number of an entry.")],
     output: Output = None,
     *,

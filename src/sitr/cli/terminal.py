@@ -100,6 +100,8 @@ class Command(TyperCommand):
         try:
             left = super().parse_args(ctx, args)
             missing = self.missing(ctx, ctx.params)
+        except SitrError as error:  # the address of a ledger that cannot be read
+            raise _reported(error, as_json=as_json) from None
         except _UsageError as problem:
             if type(problem).__name__ != "MissingParameter":  # which names only the first one
                 raise _reported(_usage(problem, ctx), as_json=as_json) from None

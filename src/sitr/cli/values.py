@@ -31,7 +31,9 @@ class Reader:
         """The value in the type of the parameter."""
         if value is None:
             return () if param.multiple or param.nargs == -1 else None
-        kind = param.type_descriptor.annotation
+        kind, own = param.type_descriptor.annotation, param.type_descriptor.parameter_info.parser
+        if own is not None:
+            return own(value) if isinstance(value, str) else list(map(own, value))
         if kind in AS_WRITTEN:
             return AS_WRITTEN[kind](value)
         if isinstance(kind, type) and isinstance(value, kind):  # a default: what is given is text

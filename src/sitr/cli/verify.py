@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.options import Json
+from sitr.cli.options import Json, Place, ledger_place
 from sitr.cli.papers import Plot
 from sitr.cli.terminal import console, say_json
 from sitr.errors import BadUsage
@@ -30,7 +30,12 @@ def verify(
         typer.Argument(metavar="FILE", help="A certificate (.html), or a table of probabilities (.csv or .parquet)."),
     ],
     ledger: Annotated[
-        Path | None, typer.Option(help="For a certificate: the ledger file, or its export (.json).")
+        Place | None,
+        typer.Option(
+            parser=ledger_place,
+            metavar="LEDGER",
+            help="For a certificate: the ledger, a file or postgresql://host/database, or its export (.json).",
+        ),
     ] = None,
     head: Annotated[
         Path | None, typer.Option(help="For a certificate: a signed head of the ledger, from sitr ledger export.")
@@ -96,7 +101,7 @@ def verify(
 
 
 def _certificate(
-    certificate: Path, ledger: Path | None, head: Path | None, claim: list[str] | None, *, as_json: bool
+    certificate: Path, ledger: Place | None, head: Path | None, claim: list[str] | None, *, as_json: bool
 ) -> None:
     if (ledger is None and head is None) or claim:
         raise BadUsage(
@@ -117,7 +122,7 @@ def _certificate(
     raise typer.Exit(EXITS[found.verdict.value])
 
 
-def _found(certificate: Path, ledger: Path | None, head: Path | None) -> Verified:
+def _found(certificate: Path, ledger: Place | None, head: Path | None) -> Verified:
     from sitr.ledger.export import read_export, read_head
     from sitr.session.verify import verify as verified
     from sitr.session.verify import verify_by_head
@@ -126,7 +131,7 @@ def _found(certificate: Path, ledger: Path | None, head: Path | None) -> Verifie
     if ledger is None:
         assert signed is not None
         return verify_by_head(certificate, signed)
-    if ledger.suffix.lower() == ".json":
+    if isinstance(ledger, Path) and ledger.suffix.lower() == ".json":
         books = read_export(ledger)
         if signed is not None:
             signed.refuse_other(books.hash_at(signed.number), ledger)
@@ -168,7 +173,7 @@ def _facts(found: Verified, words: Words) -> Facts:
     )
 
 
-def _content(found: Verified, certificate: Path, ledger: Path | None, head: Path | None) -> dict[str, object]:
+def _content(found: Verified, certificate: Path, ledger: Place | None, head: Path | None) -> dict[str, object]:
     from sitr.cli.ledger import entry_content
     from sitr.report.words.english.english import ENGLISH
 

@@ -127,6 +127,26 @@ def _odd() -> SourceError:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Address:
+    """The address of a database. Its text has no password, wherever it is shown or written."""
+
+    url: str
+    password: str | None = field(default=None, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        return self.url
+
+
+def address(url: str) -> Address:
+    """The address of a database, which may have a password.
+
+    >>> str(address("postgres://ann:secret@db/hospital"))
+    'postgresql://ann@db/hospital'
+    """
+    return Address(*split(url))
+
+
 def located(url: str, table: str) -> DatabaseTable:
     """A table in the database of an address, which may have a password.
 

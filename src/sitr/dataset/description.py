@@ -13,7 +13,17 @@ import yaml
 
 from sitr.dataclass import dataclass
 from sitr.dataset.csv_format import DECIMALS, CsvFormat
-from sitr.dataset.database import SPARK, DatabaseTable, is_database, is_spark, located, names, spark_table
+from sitr.dataset.database import (
+    SPARK,
+    Address,
+    DatabaseTable,
+    address,
+    is_database,
+    is_spark,
+    located,
+    names,
+    spark_table,
+)
 from sitr.dataset.file_table import FileTable
 from sitr.dataset.publication import NAMES, Publication
 from sitr.dataset.schema import NUMERIC, Bound, Column, Kind, Table, describe
@@ -64,7 +74,7 @@ class Description:
     source: Path | DatabaseTable | FileTable
     format: CsvFormat | None = None
     promise: Kept | None = None
-    ledger: Path | None = None
+    ledger: Path | Address | None = None
     public: Mapping[str, Path | DatabaseTable | FileTable] = field(default_factory=dict)
     """Public tables, by name."""
     path: Path | None = None
@@ -100,7 +110,7 @@ def save(description: Description, path: Path) -> None:
             for name, each in description.public.items()
         }
     if description.promise is not None and description.ledger is not None:
-        content["budget"] = {"promise": write(description.promise), "ledger": _relative(description.ledger, path)}
+        content["budget"] = {"promise": write(description.promise), "ledger": _ledger(description.ledger, path)}
     if said := description.publication.content():
         content["publication"] = said
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
@@ -165,11 +175,27 @@ def _read(top: Mapping[str, Any], path: Path) -> Description:
         source,
         _format(top["csv"], path) if "csv" in top else None,
         parse(str(budget["promise"])) if budget else None,  # type: ignore[arg-type]
-        path.parent / str(budget["ledger"]) if budget else None,
+        _located(str(budget["ledger"]), path) if budget else None,
         _public(top.get("public") or {}, path, source),
         path,
         Publication.read(_mapping(top.get("publication") or {}, path, "publication", NAMES)),
     )
+
+
+def _ledger(ledger: Path | Address, path: Path) -> str:
+    """The ledger as a field; its address has no password."""
+    return _relative(ledger, path) if isinstance(ledger, Path) else str(ledger)
+
+
+def _located(given: str, path: Path) -> Path | Address:
+    if not is_database(given):
+        return path.parent / given
+    found = address(given)
+    if found.password is not None:
+        raise _wrong(
+            path, "ledger", "it has a password", "Delete the password here; put it into PGPASSWORD or into ~/.pgpass."
+        )
+    return found
 
 
 def _source(source: Path | DatabaseTable | FileTable, path: Path) -> dict[str, str]:

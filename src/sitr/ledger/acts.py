@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
 from sitr.errors import LedgerError
 from sitr.flavors.notation import parse, write
+from sitr.ledger.database import Connection
 from sitr.ledger.roles import Duty, assigned, check_steward
 from sitr.ledger.rules import Rules, check_rate_of
 from sitr.ledger.shares import check_path
@@ -42,7 +42,7 @@ def applied(spent: Spent, dataset: str, kind: str, body: Mapping[str, Any], *, b
     return replace(spent, shares=made.shares)
 
 
-def any_of(connection: sqlite3.Connection, dataset: str) -> bool:
+def any_of(connection: Connection, dataset: str) -> bool:
     """Whether a steward did anything to this account."""
     for kind in EFFECTIVE:
         found = connection.execute("SELECT 1 FROM acts WHERE kind = ? AND dataset = ? LIMIT 1", (kind, dataset))

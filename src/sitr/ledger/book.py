@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import cast
 
 from sitr.errors import LedgerError
 from sitr.ledger import chain, registry
+from sitr.ledger.database import Connection, Database, Place
 from sitr.ledger.key import Key, installation_key, new_name
 from sitr.ledger.migrate import as_made
 from sitr.ledger.spent import Spent
-from sitr.ledger.sqlite import SqliteFile
 from sitr.ledger.state import alone
 from sitr.ledger.who import user
 from sitr.ledger.witness import (
@@ -41,7 +39,7 @@ SECOND = "second budget"
 class Page:
     """A ledger that is open for writing, in one transaction."""
 
-    connection: sqlite3.Connection
+    connection: Connection
     key: Key
     head: Head
     """How far the ledger had come when it was opened for writing."""
@@ -64,17 +62,17 @@ class Page:
 
 
 @contextmanager
-def writing(file: SqliteFile) -> Iterator[Page]:
+def writing(file: Database) -> Iterator[Page]:
     """Write to a ledger in one transaction. When this returns, the rows are durable, and so is their witness."""
     with alone:  # from the start: what is loaded or signed while the process forks would stop the child for ever
         yield from _written(file)
 
 
-def _written(file: SqliteFile) -> Iterator[Page]:
-    key, name = installation_key(), str(file.path)
+def _written(file: Database) -> Iterator[Page]:
+    key, name = installation_key(), str(file.place)
     remembered = witnesses(key)
     with file.transaction(write=True) as connection:
-        head = known(connection, key, remembered, name=name)
+        head = known(connection, key, remembered, place=file.place)
         page = Page(connection, key, head, name)
         if key.public not in signers(connection):
             remembered.advance(head, key)  # first: a key that has written here without a witness has lost it
@@ -84,44 +82,46 @@ def _written(file: SqliteFile) -> Iterator[Page]:
     remembered.advance(head, key)
 
 
-def now(file: SqliteFile) -> Head:
+def now(file: Database) -> Head:
     """The head of a ledger, to look at. What this installation has not witnessed yet is checked."""
+    name = str(file.place)
     with file.transaction(write=False) as connection:
         ledger, first = ledger_id(connection), chain.record(connection, 1)
     if ledger is None or first is None:
-        raise altered(str(file.path), "the beginning of its chain is missing")
+        raise altered(name, "the beginning of its chain is missing")
     head = witnesses(installation_key()).read(ledger)  # first: a ledger may be ahead of it, and not behind
     with file.transaction(write=False) as connection:
-        return follow(connection, head or Head(ledger, 1, first.hash), name=str(file.path))
+        return follow(connection, head or Head(ledger, 1, first.hash), name=name)
 
 
-def begin(connection: sqlite3.Connection, key: Key) -> Head:
+def begin(connection: Connection, key: Key) -> Head:
     """Begin the chain of a ledger that has none; returns what its witness must remember."""
     name = new_name()
     insert(connection, "acts", act_row(BEGAN, {"ledger": name, "public": key.public}), key)
     for table in ("accounts", "entries", "seals"):
-        for (row,) in connection.execute(f"SELECT {chain.KEYS[table]} FROM {table} ORDER BY rowid").fetchall():
+        for (row,) in connection.execute(f"SELECT {chain.KEYS[table]} FROM {table} ORDER BY 1").fetchall():
             chain.append(connection, table, row, key)
     first = chain.record(connection, 1)
     assert first is not None
     return follow(connection, Head(name, 1, first.hash), name=name)
 
 
-def ledger_id(connection: sqlite3.Connection) -> str | None:
+def ledger_id(connection: Connection) -> str | None:
     """The name that the ledger was given when its chain began."""
     row = connection.execute("SELECT body FROM acts WHERE kind = ? ORDER BY number LIMIT 1", (BEGAN,)).fetchone()
     name = "" if row is None else str(body(row["body"]).get("ledger"))
     return name if re.fullmatch(r"[0-9a-f]{32}", name) else None  # it becomes part of a path
 
 
-def known(connection: sqlite3.Connection, key: Key, remembered: Witness, *, name: str) -> Head:
+def known(connection: Connection, key: Key, remembered: Witness, *, place: Place) -> Head:
     """The head of the ledger now, after comparing it with the witness."""
+    name = str(place)
     if not as_made(connection):
         raise altered(name, "its triggers are not those that Sitr made")
     ledger, first = ledger_id(connection), chain.record(connection, 1)
     if ledger is None or first is None:
         raise altered(name, "the beginning of its chain is missing")
-    registry.recognise(Path(name), ledger)
+    registry.recognise(place, ledger)
     head = remembered.read(ledger)
     if head is not None:
         return follow(connection, head, name=name)
@@ -135,11 +135,16 @@ def known(connection: sqlite3.Connection, key: Key, remembered: Witness, *, name
     return follow(connection, Head(ledger, 1, first.hash), name=name)
 
 
-def insert(connection: sqlite3.Connection, table: str, row: Mapping[str, object], key: Key) -> int:
-    """Insert a row of named values and its record; returns the number of the row."""
+def insert(connection: Connection, table: str, row: Mapping[str, object], key: Key) -> int:
+    """Insert a row of named values and its record; returns the number of the row, 0 if it has none."""
+    number = 0
+    if chain.KEYS[table] == "number":  # without gaps: a sequence of PostgreSQL would leave some
+        found = connection.execute(f"SELECT coalesce(max(number), 0) + 1 AS next FROM {table}").fetchone()
+        number = cast("int", found["next"])
+        row = {"number": number, **row}
     columns, values = ", ".join(row), ", ".join(f":{name}" for name in row)
-    number = cast("int", connection.execute(f"INSERT INTO {table} ({columns}) VALUES ({values})", row).lastrowid)
-    named = row["dataset"] if table == "accounts" else number
+    connection.execute(f"INSERT INTO {table} ({columns}) VALUES ({values})", row)
+    named = number or row["dataset"]
     stored = chain.row_of(connection, table, named) or {}
     if {name: stored.get(name) for name in row} != dict(row):  # it is signed as it was meant
         raise altered("The ledger", f"a row of {table} was changed while it was written")

@@ -14,15 +14,18 @@ it is enough to check the last signature of each key, however long the ledger is
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass
 from hashlib import sha256
 
+from sitr.ledger.database import Connection
 from sitr.ledger.key import Key, genuine
 
 START = "0" * 64
 """What the first record holds in place of a hash."""
+
+PAGE = 5000
+"""The number of records that are read at once."""
 
 KEYS = {"accounts": "dataset", "acts": "number", "entries": "number", "seals": "number"}
 """The tables that the chain covers, with the columns that name their rows."""
@@ -58,32 +61,34 @@ def _octets(value: object) -> dict[str, str]:
     return {"octets": value.hex() if isinstance(value, bytes) else repr(value)}
 
 
-def last(connection: sqlite3.Connection) -> Record | None:
+def last(connection: Connection) -> Record | None:
     """The newest record."""
     found = connection.execute("SELECT * FROM records ORDER BY number DESC LIMIT 1").fetchone()
     return None if found is None else Record(*found)
 
 
-def record(connection: sqlite3.Connection, number: int) -> Record | None:
+def record(connection: Connection, number: int) -> Record | None:
     """The record of this number."""
     found = connection.execute("SELECT * FROM records WHERE number = ?", (number,)).fetchone()
     return None if found is None else Record(*found)
 
 
-def records(connection: sqlite3.Connection, *, after: int = 0) -> Iterator[Record]:
+def records(connection: Connection, *, after: int = 0) -> Iterator[Record]:
     """All records after this number, oldest first."""
-    for row in connection.execute("SELECT * FROM records WHERE number > ? ORDER BY number", (after,)):
-        yield Record(*row)
+    some = "SELECT * FROM records WHERE number > ? ORDER BY number LIMIT ?"
+    while page := connection.execute(some, (after, PAGE)).fetchall():
+        yield from (Record(*row) for row in page)
+        after = page[-1]["number"]
 
 
-def of_row(connection: sqlite3.Connection, table: str, key: object) -> Record | None:
+def of_row(connection: Connection, table: str, key: object) -> Record | None:
     """The record of a row."""
     where = 'SELECT * FROM records WHERE "table" = ? AND row = ?'
     found = connection.execute(where, (table, str(key))).fetchone()
     return None if found is None else Record(*found)
 
 
-def append(connection: sqlite3.Connection, table: str, key: object, by: Key) -> Record:
+def append(connection: Connection, table: str, key: object, by: Key) -> Record:
     """Write the record of a row that was just inserted."""
     head = last(connection)
     number, before = (1, START) if head is None else (head.number + 1, head.hash)
@@ -93,10 +98,10 @@ def append(connection: sqlite3.Connection, table: str, key: object, by: Key) -> 
     return made
 
 
-def intact(connection: sqlite3.Connection, found: Record) -> bool:
+def intact(connection: Connection, found: Record) -> bool:
     """Whether the row of a record is there and has the record's hash. The signature is not looked at."""
     content = row_of(connection, found.table, found.row) if found.table in KEYS else None
-    if content is None or str(content[KEYS[found.table]]) != found.row:  # SQLite takes '1.0' for 1
+    if content is None or str(content[KEYS[found.table]]) != found.row:  # 01 is the number 1, too
         return False
     return found.hash == hash_of(found.number, found.table, found.row, content, found.before, found.signer)
 
@@ -106,7 +111,13 @@ def signed(found: Record) -> bool:
     return genuine(found.signer, found.hash, found.signature)
 
 
-def row_of(connection: sqlite3.Connection, table: str, key: object) -> dict[str, object] | None:
-    """A row of one of the tables, by its key."""
-    found = connection.execute(f"SELECT * FROM {table} WHERE {KEYS[table]} = ?", (key,)).fetchone()
+def row_of(connection: Connection, table: str, key: object) -> dict[str, object] | None:
+    """A row of one of the tables, by its key. A record may name it by a text that is no number."""
+    named = key if KEYS[table] != "number" else _number(str(key))
+    found = connection.execute(f"SELECT * FROM {table} WHERE {KEYS[table]} = ?", (named,)).fetchone()
     return None if found is None else dict(found)
+
+
+def _number(text: str) -> int:
+    """The number that a text is, written as Sitr writes it; otherwise 0, which no row has."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else 0

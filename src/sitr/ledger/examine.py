@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from enum import Enum
 
 from sitr.errors import SitrError
 from sitr.ledger import book, chain
+from sitr.ledger.database import Connection, with_any_text
 from sitr.ledger.migrate import as_made
 from sitr.ledger.spent import Spent
 from sitr.ledger.witness import Head, counted, signers
@@ -66,7 +66,7 @@ class Examined:
 
 
 def examine(
-    connection: sqlite3.Connection,
+    connection: Connection,
     witness: Head | None,
     *,
     key: str,
@@ -78,7 +78,7 @@ def examine(
 
     `key` is the public key of this installation, and `replaced` says that there was another ledger at the same path.
     """
-    connection.text_factory = lambda text: text.decode(errors="surrogateescape")  # whatever somebody has written
+    with_any_text(connection)
     findings = [] if as_made(connection) else [Finding(Fault.CHANGED_TRIGGERS)]
     findings += [Finding(Fault.REPLACED)] if replaced else []
     findings += _linked(connection, progress)
@@ -109,7 +109,7 @@ def examine(
     )
 
 
-def _linked(connection: sqlite3.Connection, progress: Callable[[int], object]) -> Iterator[Finding]:
+def _linked(connection: Connection, progress: Callable[[int], object]) -> Iterator[Finding]:
     """Every record continues the one before, and its row is what it was."""
     number, before = 0, chain.START
     for found in chain.records(connection):
@@ -126,14 +126,14 @@ def _linked(connection: sqlite3.Connection, progress: Callable[[int], object]) -
             progress(number)
 
 
-def _row_fault(connection: sqlite3.Connection, found: chain.Record) -> Fault | None:
+def _row_fault(connection: Connection, found: chain.Record) -> Fault | None:
     if chain.intact(connection, found):
         return None
     there = found.table in chain.KEYS and chain.row_of(connection, found.table, found.row) is not None
     return Fault.CHANGED_ROW if there else Fault.MISSING_ROW
 
 
-def _added_up(connection: sqlite3.Connection) -> Iterator[Finding]:
+def _added_up(connection: Connection) -> Iterator[Finding]:
     """Every charge and every act was possible when it was made, for all accounts that it concerns."""
     accounts: dict[str, Spent] = {}
     for found in chain.records(connection):
@@ -141,7 +141,7 @@ def _added_up(connection: sqlite3.Connection) -> Iterator[Finding]:
             yield Finding(Fault.WRONG_SUM, found.number, found.table, found.row)
 
 
-def _signed(connection: sqlite3.Connection) -> Iterator[Finding]:
+def _signed(connection: Connection) -> Iterator[Finding]:
     """The last signature of each key covers everything before it."""
     known = signers(connection)
     newest = connection.execute("SELECT max(number) FROM records GROUP BY signer ORDER BY 1").fetchall()
@@ -155,7 +155,7 @@ def _signed(connection: sqlite3.Connection) -> Iterator[Finding]:
             yield Finding(Fault.UNKNOWN_SIGNER, *where)
 
 
-def _unrecorded(connection: sqlite3.Connection) -> Iterator[Finding]:
+def _unrecorded(connection: Connection) -> Iterator[Finding]:
     """Rows that were put in by hand have no record."""
     for table, key in chain.KEYS.items():
         recorded = f"""SELECT 1 FROM records WHERE "table" = '{table}' AND row = CAST(t.{key} AS TEXT)"""
@@ -164,7 +164,7 @@ def _unrecorded(connection: sqlite3.Connection) -> Iterator[Finding]:
             yield Finding(Fault.EXTRA_ROW, table=table, row=str(row))
 
 
-def _witnessed(connection: sqlite3.Connection, witness: Head) -> Iterator[Finding]:
+def _witnessed(connection: Connection, witness: Head) -> Iterator[Finding]:
     """The ledger has at least the records that the witness saw, and the accounts are those that it saw."""
     newest, there = chain.last(connection), chain.record(connection, witness.number)
     if newest is None or newest.number < witness.number:
@@ -176,6 +176,6 @@ def _witnessed(connection: sqlite3.Connection, witness: Head) -> Iterator[Findin
             yield Finding(Fault.OTHER_END, table="accounts", row=dataset)
 
 
-def _opened(connection: sqlite3.Connection, dataset: str) -> str:
+def _opened(connection: Connection, dataset: str) -> str:
     found = chain.of_row(connection, "accounts", dataset)
     return "" if found is None else found.hash

@@ -6,12 +6,16 @@ from pathlib import Path
 
 from sitr.accounting.filter import Filter
 from sitr.dataclass import dataclass
+from sitr.dataset.database import Address
 from sitr.errors import LedgerError
 from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
 from sitr.ledger import registry
 from sitr.ledger.entry import DIRECT, Account, Entry, Seal, Sealed, Warrant
+from sitr.ledger.located import located
+from sitr.ledger.migrate import revision
 from sitr.ledger.sql import SqlLedger, check_terms
+from sitr.ledger.state import PATIENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,8 @@ class LazyLedger:
     PureDP(epsilon=0.5)
     """
 
-    path: Path
+    path: Path | Address
+    """Where the ledger will be."""
     dataset: str
     promise: Kept
     neighbors: str
@@ -84,8 +89,8 @@ class LazyLedger:
         if (found := self._found()) is None:
             Filter(self.promise).consent(price)
             if not self.second:
-                where = self.source or registry.account_source(self.path, self.dataset)
-                registry.refuse_second(where, self.path, self.dataset)
+                place = located(self.path, patience=0.0).place
+                registry.refuse_second(self.source or registry.account_source(place, self.dataset), place, self.dataset)
             found = SqlLedger(self.path)
         self._open(found)
         return found
@@ -124,11 +129,18 @@ class LazyLedger:
 
     def _found(self) -> SqlLedger | None:
         """The ledger in the file if it has the account, on these terms; None if there is no account yet."""
-        if not self.path.exists():
+        if not self._exists():
             return None
         found = SqlLedger(self.path)
         for account in found.accounts():
             if account.dataset == self.dataset:
-                check_terms(account, str(found.path), promise=self.promise, neighbors=self.neighbors)
+                check_terms(account, str(found.place), promise=self.promise, neighbors=self.neighbors)
                 return found
         return None
+
+    def _exists(self) -> bool:
+        if isinstance(self.path, Path):
+            return self.path.exists()
+        database = located(self.path, patience=PATIENCE)
+        with database.transaction(write=False) as connection:
+            return revision(connection, name=str(database.place)) is not None

@@ -8,13 +8,14 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from sitr.errors import LedgerError
+from sitr.ledger import postgres
+from sitr.ledger.database import Connection, Database
 from sitr.namespace import Later
 
 if TYPE_CHECKING:
-    import sqlalchemy as sa
     from alembic import command, config
 else:  # only a ledger that is new or old needs them
-    sa, command, config = Later("sqlalchemy"), Later("alembic.command"), Later("alembic.config")
+    command, config = Later("alembic.command"), Later("alembic.config")
 
 HISTORY = ("0001", "0002", "0003", "0004", "0005", "0006")
 """The revisions in `migrations/versions`, oldest first."""
@@ -29,7 +30,7 @@ GUARDED = {"accounts": "dataset", "acts": "number", "entries": "number", "record
 
 @cache
 def guards() -> dict[str, str]:
-    """The triggers that refuse to change a row, as the migrations make them, by name."""
+    """The triggers that refuse to change a row of a SQLite file, as the migrations make them, by name."""
     refuse = "BEGIN SELECT RAISE(ABORT, 'a ledger only grows: what is written stays'); END"
     made: dict[str, str] = {}
     for table, key in GUARDED.items():
@@ -42,24 +43,32 @@ def guards() -> dict[str, str]:
     return made
 
 
-def as_made(connection: sqlite3.Connection) -> bool:
+def as_made(connection: Connection) -> bool:
     """Whether the database has exactly these triggers and no views: others could change what is written."""
+    if not isinstance(connection, sqlite3.Connection):
+        return postgres.as_made(connection, list(GUARDED))
     rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('trigger', 'view')").fetchall()
     temporary = connection.execute("SELECT 1 FROM sqlite_temp_master LIMIT 1").fetchone()
     return dict(map(tuple, rows)) == guards() and temporary is None
 
 
-def revision(connection: sqlite3.Connection, *, name: str) -> str | None:
-    """The revision of a database; None if it is empty, `LedgerError` if it is no ledger or a newer one."""
+def _tables(connection: Connection) -> list[str]:
+    if not isinstance(connection, sqlite3.Connection):
+        return postgres.tables(connection)
     listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
-    tables = [table for (table,) in connection.execute(listed)]
+    return [table for (table,) in connection.execute(listed)]
+
+
+def revision(connection: Connection, *, name: str) -> str | None:
+    """The revision of a database; None if it is empty, `LedgerError` if it is no ledger or a newer one."""
+    tables = _tables(connection)
     if not tables:
         return None
     if VERSION_TABLE not in tables:
         raise LedgerError(
             wanted="a Sitr ledger",
             given=f"{name}, a database with the tables {', '.join(sorted(tables)[:3])}",
-            do="Choose another file for the ledger.",
+            do="Choose another file or schema for the ledger.",
         )
     row = connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchone()
     found = None if row is None else row["version_num"]
@@ -72,22 +81,17 @@ def revision(connection: sqlite3.Connection, *, name: str) -> str | None:
     return str(found)
 
 
-def upgrade(connection: sqlite3.Connection, *, then: Callable[[sqlite3.Connection], None]) -> None:
+def upgrade(database: Database, *, then: Callable[[Connection], None]) -> None:
     """Bring the tables to the newest revision and do what comes `then`, in one transaction.
 
     Does nothing if another process was faster.
     """
-    engine = sa.create_engine("sqlite://", creator=lambda: connection, poolclass=sa.StaticPool)
-    try:
-        with engine.begin() as adopted:  # which first ends any transaction, so ours begins only now
-            connection.execute("BEGIN IMMEDIATE")
-            if revision(connection, name="the ledger") == HISTORY[-1]:
-                return
-            settings = config.Config()
-            settings.set_main_option("script_location", "sitr.ledger:migrations")
-            settings.attributes["connection"] = adopted
-            settings.attributes["version_table"] = VERSION_TABLE
-            command.upgrade(settings, "head")
-            then(connection)
-    except sa.exc.DBAPIError as failure:
-        raise failure.orig or failure from failure
+    with database.migration() as (connection, adopted):
+        if revision(connection, name="the ledger") == HISTORY[-1]:
+            return
+        settings = config.Config()
+        settings.set_main_option("script_location", "sitr.ledger:migrations")
+        settings.attributes["connection"] = adopted
+        settings.attributes["version_table"] = VERSION_TABLE
+        command.upgrade(settings, "head")
+        then(connection)

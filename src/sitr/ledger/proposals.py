@@ -7,7 +7,6 @@ request has one decision, made by somebody else than who asked, and one answer.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import Enum
@@ -15,6 +14,7 @@ from typing import Any
 
 from sitr.dataclass import dataclass
 from sitr.errors import LedgerError, NotAllowed
+from sitr.ledger.database import Connection
 
 ASKED, APPROVED, REFUSED = "asked", "approved", "refused"
 """The acts of a request."""
@@ -66,7 +66,7 @@ class Proposal:
         return f"{self.dataset}/{self.share}" if self.share else self.dataset
 
 
-def proposal(connection: sqlite3.Connection, number: int, *, now: datetime | None = None) -> Proposal:
+def proposal(connection: Connection, number: int, *, now: datetime | None = None) -> Proposal:
     """The request of this number, as it stands now, or `LedgerError`."""
     row = connection.execute("SELECT * FROM acts WHERE number = ? AND kind = ?", (number, ASKED)).fetchone()
     if row is None:
@@ -74,7 +74,7 @@ def proposal(connection: sqlite3.Connection, number: int, *, now: datetime | Non
     return _read(connection, row, now or datetime.now(UTC))
 
 
-def proposals(connection: sqlite3.Connection, dataset: str | None = None) -> list[Proposal]:
+def proposals(connection: Connection, dataset: str | None = None) -> list[Proposal]:
     """All requests, or those for a data set, oldest first."""
     ours, of = ("", (ASKED,)) if dataset is None else (" AND dataset = ?", (ASKED, dataset))
     rows = connection.execute(f"SELECT * FROM acts WHERE kind = ?{ours} ORDER BY number", of).fetchall()
@@ -82,7 +82,7 @@ def proposals(connection: sqlite3.Connection, dataset: str | None = None) -> lis
     return [_read(connection, row, now) for row in rows]
 
 
-def _read(connection: sqlite3.Connection, row: Any, now: datetime) -> Proposal:
+def _read(connection: Connection, row: Any, now: datetime) -> Proposal:
     said = json.loads(row["body"])
     decided = connection.execute("SELECT * FROM acts WHERE about = ? ORDER BY number LIMIT 1", (row["number"],))
     decision = decided.fetchone()
@@ -146,7 +146,7 @@ def check_answer(found: Proposal, bound: Mapping[str, str], *, dataset: str, by:
         )
 
 
-def sound(connection: sqlite3.Connection, row: Any) -> bool:
+def sound(connection: Connection, row: Any) -> bool:
     """Whether a decision in a chain was possible: the first one, about a request, by somebody else."""
     asked = connection.execute('SELECT "by", kind FROM acts WHERE number = ?', (row["about"],)).fetchone()
     earlier = "SELECT 1 FROM acts WHERE about = ? AND number < ? LIMIT 1"
@@ -154,7 +154,7 @@ def sound(connection: sqlite3.Connection, row: Any) -> bool:
     return asked is not None and asked["kind"] == ASKED and asked["by"] != row["by"] and second is None
 
 
-def as_approved(connection: sqlite3.Connection, row: Any) -> bool:
+def as_approved(connection: Connection, row: Any) -> bool:
     """Whether an entry in a chain is the one that was approved."""
     approved = "SELECT 1 FROM acts WHERE about = ? AND kind = ? LIMIT 1"
     if connection.execute(approved, (row["request"], APPROVED)).fetchone() is None:

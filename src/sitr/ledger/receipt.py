@@ -44,8 +44,8 @@ class Receipt:
     """The budget right after the charge."""
     private: bool = True
     """False if the noise was drawn with test coins: then the numbers protect nobody."""
-    kept: Path | None = None
-    """The file that keeps what was released, beside the ledger."""
+    kept: Path | str | None = None
+    """The file that keeps what was released, beside the ledger, or the address of a ledger that keeps it itself."""
     sha256: str = ""
     """The hash of what was released, which the ledger records too."""
     again: bool = False

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from sitr.errors import LedgerError, LedgerMismatch
+from sitr.ledger.database import Place
 from sitr.ledger.key import installation_key
 from sitr.ledger.state import locked, state_folder, unwritable, write_durably
 
@@ -30,19 +31,19 @@ class Budgeted:
     dataset: str
 
 
-def remember(path: Path, ledger: str) -> None:
+def remember(path: Place, ledger: str) -> None:
     """Remember which ledger lies at a path."""
     with _registry() as content:
         content["ledgers"] |= dict.fromkeys(_names(path), ledger)
 
 
-def at(path: Path) -> set[str]:
+def at(path: Place) -> set[str]:
     """The ledgers that were last seen at a path, and where it leads to."""
     ledgers = _read(state_folder() / "registry.json")["ledgers"]
     return {str(ledgers[name]) for name in _names(path) if name in ledgers}
 
 
-def recognise(path: Path, ledger: str) -> None:
+def recognise(path: Place, ledger: str) -> None:
     """Remember a ledger that was made elsewhere; `LedgerError` if there was another one at its path."""
     known = at(path)
     if not known:
@@ -54,7 +55,7 @@ def recognise(path: Path, ledger: str) -> None:
         )
 
 
-def refuse_known(path: Path) -> None:
+def refuse_known(path: Place) -> None:
     """Refuse to begin the chain of a ledger in use where one had begun: that one was taken out by hand."""
     if at(path):
         raise LedgerError(
@@ -63,25 +64,25 @@ def refuse_known(path: Path) -> None:
         )
 
 
-def _names(path: Path) -> tuple[str, str]:
-    """A path as it is called and where it leads to: neither may lead to another ledger later."""
-    return str(path.absolute()), str(path.resolve())
+def _names(path: Place) -> tuple[str, ...]:
+    """A path as it is called and where it leads to: neither may lead to another ledger later. An address as it is."""
+    return (str(path.absolute()), str(path.resolve())) if isinstance(path, Path) else (path,)
 
 
-def refuse_second(source: str, path: Path, dataset: str) -> None:
+def refuse_second(source: str, path: Place, dataset: str) -> None:
     """Refuse a second budget before a ledger is made for it."""
     with _registry() as content:
         budgets = _budgets(content, source)
-    here = (str(path.absolute()), dataset)
+    here = (_names(path)[0], dataset)
     if budgets and here not in ((each.path, each.dataset) for each in budgets):
         raise _second(budgets[0])
-    if budgets and not path.exists():
+    if budgets and isinstance(path, Path) and not path.exists():
         raise _gone(*here)
 
 
-def account_source(path: Path, dataset: str) -> str:
+def account_source(path: Place, dataset: str) -> str:
     """Where rows in memory are, as far as can be known: in the account that was opened for them."""
-    return f"account {dataset} in {path.absolute()}"
+    return f"account {dataset} in {_names(path)[0]}"
 
 
 def _gone(path: str, dataset: str) -> LedgerMismatch:

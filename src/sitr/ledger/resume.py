@@ -24,12 +24,14 @@ from sitr.flavors.random import RandomDP
 from sitr.ledger import chain, registry
 from sitr.ledger.acts import ALLOT, RESERVE
 from sitr.ledger.book import Page, ledger_id
+from sitr.ledger.database import Connection
 from sitr.ledger.key import installation_key
 from sitr.ledger.migrate import as_made
 from sitr.ledger.roles import check_steward
 from sitr.ledger.spent import Spent
 from sitr.ledger.sql import SqlLedger
-from sitr.ledger.state import write_durably
+from sitr.ledger.sqlite import sqlite_file
+from sitr.ledger.state import PATIENCE, write_durably
 from sitr.ledger.who import user
 from sitr.ledger.witness import JOINED, Head, altered, follow, signers, witnesses
 
@@ -53,8 +55,8 @@ class Resumed:
 
 def resume(ledger: SqlLedger) -> list[Resumed]:
     """Count what was lost as spent, and let the ledger go on; `LedgerError` if nothing is lost, or it was altered."""
-    key, name = installation_key(), str(ledger.path)
-    remembered, here = witnesses(key), registry.at(ledger.path)
+    key, name = installation_key(), str(ledger.place)
+    remembered, here = witnesses(key), registry.at(ledger.place)
     with ledger._file.transaction(write=True) as connection:
         own, first = ledger_id(connection), chain.record(connection, 1)
         if not as_made(connection) or own is None or first is None or not chain.signed(first):
@@ -80,7 +82,7 @@ def resume(ledger: SqlLedger) -> list[Resumed]:
             found += [_exhaust(ledger, page, dataset) for dataset in datasets]
         after = follow(connection, now, name=name)
     remembered.advance(after, key, back=True)
-    registry.remember(ledger.path, after.ledger)
+    registry.remember(ledger.place, after.ledger)
     return found
 
 
@@ -92,7 +94,7 @@ def _check_opened(now: Head, head: Head | None, name: str) -> None:
             raise altered(name, f"the account of {dataset} is not the one that was opened")
 
 
-def _whole(connection: sqlite3.Connection, head: Head) -> bool:
+def _whole(connection: Connection, head: Head) -> bool:
     try:
         follow(connection, head, name="")
     except LedgerError:
@@ -152,13 +154,14 @@ def _exhaust(ledger: SqlLedger, page: Page, dataset: str) -> Resumed:
 
 
 def back_up(ledger: SqlLedger, target: Path) -> int:
-    """Copy a ledger while it is in use, with SQLite's own online backup; returns the number of its last record."""
+    """Copy the file of a ledger in use, with SQLite's own online backup; returns the number of its last record."""
     if target.exists():
         raise LedgerError(given=f"{target} is there already.", do="Name a new file.")
+    file = sqlite_file(ledger.path, patience=PATIENCE)
     handle, unfinished = mkstemp(dir=target.parent, prefix=f".{target.name}.")
     os.close(handle)
     try:
-        with ledger._file.connection() as source, closing(sqlite3.connect(unfinished)) as copy:
+        with file.connection() as source, closing(sqlite3.connect(unfinished)) as copy:
             source.backup(copy)
             copy.row_factory = sqlite3.Row
             newest = chain.last(copy)

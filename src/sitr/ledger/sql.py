@@ -1,18 +1,18 @@
-"""A ledger in a SQLite file.
+"""A ledger in a SQLite file or on a PostgreSQL server.
 
-Statements are plain SQL with named parameters, which Python's own driver runs. SQLAlchemy, which is slow to load, only
-makes and changes the tables: see `migrate`.
+Statements are plain SQL with named parameters, which the database's own driver runs. SQLAlchemy, which is
+slow to load, only makes and changes the tables: see `migrate`.
 """
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from dataclasses import astuple
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cache
-from operator import itemgetter
+from hashlib import sha256
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -24,11 +24,12 @@ from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
 from sitr.ledger import acts, chain, gate, registry
 from sitr.ledger.book import SECOND, Page, begin, ledger_id, writing
+from sitr.ledger.database import Connection, Row
 from sitr.ledger.entry import DIRECT, Account, Entry, Link, Seal, Sealed, Warrant
 from sitr.ledger.examine import Examined, examine
 from sitr.ledger.key import installation_key
+from sitr.ledger.located import Where, located
 from sitr.ledger.migrate import HISTORY, revision, upgrade
-from sitr.ledger.sqlite import sqlite_file
 from sitr.ledger.state import PATIENCE
 from sitr.ledger.who import user
 from sitr.ledger.witness import Head, witnesses
@@ -47,10 +48,11 @@ _ENTRIES = f"SELECT *, {_RECORDED} AS hash, {_SECOND} AS second FROM entries"
 
 
 class SqlLedger:
-    """A `Ledger` in a SQLite file, given by its path or as `sqlite:///path`.
+    """A `Ledger` in a SQLite file, given by its path, or on a PostgreSQL server: `postgresql://host/database`.
 
-    Any number of threads and processes may use one file. Each call is one transaction, so a process that dies leaves a
-    whole entry or none. With `create=False` a missing ledger is an error.
+    Any number of threads and processes may use one ledger; those that write wait for their turn, in order. Each call is
+    one transaction, so a process that dies leaves a whole entry or none. With `create=False` a missing ledger is an
+    error.
 
     >>> from tempfile import TemporaryDirectory
     >>> from sitr.flavors.pure import PureDP
@@ -62,11 +64,11 @@ class SqlLedger:
     (1, PureDP(epsilon=0.1), PureDP(epsilon=0.2))
     """
 
-    def __init__(self, where: str | Path, *, create: bool = True, patience: float = PATIENCE) -> None:
-        self._file = sqlite_file(where, patience=patience)
-        self.path = self._file.path
-        self._name = str(self.path)
-        found = self._revision() if self.path.exists() else None
+    def __init__(self, where: Where, *, create: bool = True, patience: float = PATIENCE) -> None:
+        self._file = located(where, patience=patience)
+        self.place = self._file.place
+        self._name = str(self.place)
+        found = self._revision() if self._file.exists() else None
         if found == HISTORY[-1]:
             return
         if found is None and not create:
@@ -75,23 +77,35 @@ class SqlLedger:
         self._file.create()
         self._upgrade(found)
 
+    @property
+    def path(self) -> Path:
+        """The file of the ledger; `LedgerError` if it is on a server."""
+        if isinstance(self.place, Path):
+            return self.place
+        raise LedgerError(
+            given=f"The ledger {self.place} is not a file.",
+            do="Use the tools of PostgreSQL to copy it, such as pg_dump.",
+        )
+
+    def identity(self) -> tuple[str, ...]:
+        """The same for all names of one ledger, and sortable: who locks several locks them in this order."""
+        return self._file.identity()
+
     def _upgrade(self, found: str | None) -> None:
         """Bring the tables to the newest revision and begin the chain, in one transaction."""
         key, heads = installation_key(), list[Head]()
 
-        def chained(connection: sqlite3.Connection) -> None:
+        def chained(connection: Connection) -> None:
             if ledger_id(connection) is not None:  # its chain has begun, under an older version
                 return
             if found is not None:
-                registry.refuse_known(self.path)
+                registry.refuse_known(self.place)
             heads.append(begin(connection, key))
             witnesses(key).advance(heads[0], key)  # before the chain is durable: a ledger never lacks its witness
 
-        with self._file.connection() as connection:
-            connection.row_factory = sqlite3.Row
-            upgrade(connection, then=chained)
+        upgrade(self._file, then=chained)
         for head in heads:
-            registry.remember(self.path, head.ledger)
+            registry.remember(self.place, head.ledger)
 
     def open(
         self,
@@ -141,8 +155,8 @@ class SqlLedger:
     def accounts(self) -> list[Account]:
         """All accounts, by name."""
         with self._file.transaction(write=False) as connection:
-            rows = connection.execute("SELECT * FROM accounts ORDER BY dataset").fetchall()
-        return [self._to_account(row) for row in rows]
+            rows = connection.execute("SELECT * FROM accounts").fetchall()
+        return sorted((self._to_account(row) for row in rows), key=attrgetter("dataset"))
 
     def standing(self, dataset: str) -> Filter:
         """The promise and what is spent now: a snapshot, which reserves nothing."""
@@ -219,10 +233,13 @@ class SqlLedger:
     def seal(self, entry: int, kind: Sealed, sha256: str) -> None:
         """Record durably the hash of something that was released for an entry; once, if it is recorded again."""
         with writing(self._file) as page:
-            row = {"entry": entry, "kind": kind.value, "sha256": sha256, "at": datetime.now(UTC).isoformat()}
-            same = "SELECT 1 FROM seals WHERE entry = :entry AND kind = :kind AND sha256 = :sha256"
-            if page.connection.execute(same, row).fetchone() is None:
-                page.insert("seals", row)
+            self._seal(page, entry, kind, sha256)
+
+    def _seal(self, page: Page, entry: int, kind: Sealed, sha256: str) -> None:
+        row = {"entry": entry, "kind": kind.value, "sha256": sha256, "at": datetime.now(UTC).isoformat()}
+        same = "SELECT 1 FROM seals WHERE entry = :entry AND kind = :kind AND sha256 = :sha256"
+        if page.connection.execute(same, row).fetchone() is None:
+            page.insert("seals", row)
 
     def seals(self, entry: int | None = None, *, sha256: str | None = None) -> list[Seal]:
         """The seals of one entry, or with one hash, or all, oldest first."""
@@ -239,13 +256,33 @@ class SqlLedger:
         with self._file.transaction(write=False) as connection:
             return acts.any_of(connection, dataset)
 
+    @property
+    def keeps_answers(self) -> bool:
+        """Whether answers are kept in the ledger itself, for everybody who uses it: on a server they are."""
+        return not isinstance(self.place, Path)
+
+    def keep(self, entry: int, content: str) -> None:
+        """Store what was released for an entry and record its hash, durably and in one step."""
+        row: dict[str, object] = {"entry": entry, "sha256": sha256(content.encode()).hexdigest(), "content": content}
+        with writing(self._file) as page:
+            same = "SELECT 1 FROM answers WHERE entry = :entry AND sha256 = :sha256"
+            if page.connection.execute(same, row).fetchone() is None:
+                page.connection.execute("INSERT INTO answers VALUES (:entry, :sha256, :content)", row)
+            self._seal(page, entry, Sealed.ANSWER, str(row["sha256"]))
+
+    def kept(self, entry: int) -> list[str]:
+        """What was stored for an entry."""
+        with self._file.transaction(write=False) as connection:
+            rows = connection.execute("SELECT content FROM answers WHERE entry = ?", (entry,)).fetchall()
+        return [row["content"] for row in rows]
+
     def examine(self) -> Examined:
         """Compare every row with its record, every record with the next one, and the end with the witness."""
         remembered = witnesses(installation_key())
         with self._file.transaction(write=False) as connection:
             name = ledger_id(connection)
         head = None if name is None else remembered.read(name)  # first: a ledger may be ahead of it, and not behind
-        others = registry.at(self.path) - {name or ""}
+        others = registry.at(self.place) - {name or ""}
         with self._file.transaction(write=False) as connection:
             return examine(connection, head, key=remembered.public, replaced=bool(others), add_up=self.check)
 
@@ -292,11 +329,11 @@ class SqlLedger:
         stored = connection.execute(f"{_ENTRIES} WHERE number = ?", (number,)).fetchone()
         return self._to_entry(stored), after
 
-    def _find(self, connection: sqlite3.Connection, dataset: str) -> Account | None:
+    def _find(self, connection: Connection, dataset: str) -> Account | None:
         row = connection.execute("SELECT * FROM accounts WHERE dataset = :dataset", {"dataset": dataset}).fetchone()
         return None if row is None else self._to_account(row)
 
-    def _account(self, connection: sqlite3.Connection, dataset: str) -> Account:
+    def _account(self, connection: Connection, dataset: str) -> Account:
         account = self._find(connection, dataset)
         if account is None:
             raise LedgerError(
@@ -305,7 +342,7 @@ class SqlLedger:
             )
         return account
 
-    def _filter(self, connection: sqlite3.Connection, account: Account, *, last: int | None = None) -> Filter:
+    def _filter(self, connection: Connection, account: Account, *, last: int | None = None) -> Filter:
         """The budget, read from the last entry, which stores the sum of all: a charge is as fast in a long ledger.
 
         With a number, the budget right after that entry.
@@ -332,7 +369,7 @@ class SqlLedger:
                 do="Restore it from a backup, and count all later charges as spent.",
             ) from cause
 
-    def _rebuilt(self, connection: sqlite3.Connection, account: Account, *, last: int | None = None) -> Filter:
+    def _rebuilt(self, connection: Connection, account: Account, *, last: int | None = None) -> Filter:
         """The budget, added up from all entries, oldest first: a random price comes first. Equal prices are counted."""
         counted = "SELECT min(number), price, count(*) FROM entries WHERE dataset = :dataset"
         until = counted if last is None else f"{counted} AND number <= :last"
@@ -342,11 +379,11 @@ class SqlLedger:
         charges = ((budget.charge(self._promise(price)), times) for _, price, times in sorted(rows, key=itemgetter(0)))
         return replay(account.promise, charges)
 
-    def _to_account(self, row: sqlite3.Row) -> Account:
+    def _to_account(self, row: Row) -> Account:
         opened = datetime.fromisoformat(row["opened"])
         return Account(row["dataset"], self._promise(row["promise"]), row["neighbors"], opened)
 
-    def _to_entry(self, row: sqlite3.Row) -> Entry:
+    def _to_entry(self, row: Row) -> Entry:
         price, at = self._promise(row["price"]), datetime.fromisoformat(row["at"])
         beside = self._links(row["beside"])
         hashes = (row["plan"] or "", row["description"] or "", row["hash"] or "", bool(row["second"]))
@@ -377,7 +414,7 @@ class SqlLedger:
         )
 
 
-def _is_second(connection: sqlite3.Connection, dataset: str) -> bool:
+def _is_second(connection: Connection, dataset: str) -> bool:
     """Whether it is recorded that the rows have another budget elsewhere."""
     found = "SELECT 1 FROM acts WHERE kind = ? AND dataset = ? LIMIT 1"
     return connection.execute(found, (SECOND, dataset)).fetchone() is not None

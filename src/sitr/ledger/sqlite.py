@@ -1,7 +1,8 @@
 """The SQLite file of a ledger: its path, its transactions, and what SQLite's errors mean.
 
 The file is in write-ahead mode: while it is in use, SQLite keeps two more files next to it (`-wal`, `-shm`). So the
-folder must be writable even for reading, and on a local disk. Several paths or links to one file are one ledger.
+folder must be writable even for reading, and on a local disk. While somebody writes, a third file (`-turns`) is there,
+in which writers queue. Several paths or links to one file are one ledger.
 
 This module opens the file only through SQLite. POSIX drops all locks of a process on a file when the process closes any
 handle of it, so another handle would drop the locks that SQLite holds.
@@ -12,19 +13,21 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sitr.dataclass import dataclass
 from sitr.errors import LedgerBusy, LedgerError
 from sitr.ledger.state import alone
+from sitr.ledger.turns import turn
 from sitr.namespace import Later
 
 if TYPE_CHECKING:
+    import sqlalchemy as sa
     from sqlalchemy import engine, exc
-else:  # only an address needs it, and hardly anyone writes one
-    engine, exc = Later("sqlalchemy.engine"), Later("sqlalchemy.exc")
+else:  # only a new ledger or an address needs it, and hardly anyone writes one
+    sa, engine, exc = Later("sqlalchemy"), Later("sqlalchemy.engine"), Later("sqlalchemy.exc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +37,47 @@ class SqliteFile:
     path: Path
     patience: float
 
+    @property
+    def place(self) -> Path:
+        return self.path
+
+    def exists(self) -> bool:
+        return self.path.exists()
+
+    def identity(self) -> tuple[str, ...]:
+        found = self.path.stat()
+        return "sqlite", f"{found.st_dev:020}", f"{found.st_ino:020}"
+
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[sqlite3.Connection]:
         """One transaction on its own connection. No lock outlives it, and it is durable when this returns."""
-        with self.connection() as connection:
-            connection.row_factory = sqlite3.Row
+        with self.connection(write=write) as connection:
             # A write lock from the start, so that what the transaction reads is still true when it commits.
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             yield connection
             connection.execute("COMMIT")  # without it, closing the connection rolls the transaction back
 
     @contextmanager
-    def connection(self) -> Iterator[sqlite3.Connection]:
+    def migration(self) -> Iterator[tuple[sqlite3.Connection, sa.Connection]]:
+        """A transaction for writing in which SQLAlchemy can change the tables."""
+        with self.connection(write=True) as connection:
+            made = sa.create_engine("sqlite://", creator=lambda: connection, poolclass=sa.StaticPool)
+            try:
+                with made.begin() as adopted:  # which first ends any transaction, so ours begins only now
+                    connection.execute("BEGIN IMMEDIATE")
+                    yield connection, adopted
+            except sa.exc.DBAPIError as failure:
+                raise failure.orig or failure from failure
+
+    @contextmanager
+    def connection(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
         """A connection without a transaction. It is not kept: it could keep a lock, or survive a fork."""
-        with self._turn() as deadline, closing(_connect(self.path, mode="rw")) as connection:
+        with (
+            self._turn() as deadline,
+            self._queue(deadline) if write else nullcontext(),
+            closing(_connect(self.path, mode="rw")) as connection,
+        ):
+            connection.row_factory = sqlite3.Row
             left = max(0.0, deadline - time.monotonic())
             connection.execute(f"PRAGMA busy_timeout={int(1000 * left)}")
             # The same as FULL in write-ahead mode; durable even if that mode is switched off.
@@ -67,6 +97,16 @@ class SqliteFile:
                     if _primary(failure) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                         raise
                     time.sleep(0.01)
+
+    @contextmanager
+    def _queue(self, deadline: float) -> Iterator[None]:
+        """Writers wait for their turn; SQLite alone would let whoever looks at the right moment go first."""
+        file = self.path.resolve()
+        with ExitStack() as turns:
+            with suppress(OSError):  # SQLite says what is wrong with the folder
+                tickets = file.with_name(f"{file.name}-turns")
+                turns.enter_context(turn(tickets, deadline, lambda: _busy(self.path), like=file))
+            yield
 
     @contextmanager
     def _turn(self) -> Iterator[float]:
@@ -124,9 +164,9 @@ def _path(where: str | Path) -> Path:
 
 def _unsupported(given: str) -> LedgerError:
     return LedgerError(
-        wanted="the path of a SQLite file, or an address sqlite:///path",
+        wanted="the path of a SQLite file, or an address such as postgresql://host/database",
         given=given,
-        do="Give the path of a file; other databases are not supported yet.",
+        do="Give the path of a file, or the address of a PostgreSQL database.",
     )
 
 

@@ -11,14 +11,14 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from tempfile import mkstemp
 
 from sitr.errors import LedgerBusy, LedgerError
+from sitr.ledger.turns import turn
 
-PATIENCE = 10.0
-"""Seconds to wait for another program that writes, which is far longer than a charge takes."""
+PATIENCE = 60.0
+"""Seconds to wait for other programs that write. Each waits for its turn, so this is enough for hundreds of them."""
 
 # A child process inherits the locks on files, and SQLite in it is wrong about its own: after a fork in the middle of a
 # transaction, the ledger would be locked for ever, or not at all. So a process runs one transaction at a time, and none
@@ -84,24 +84,10 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Only one program at a time works on a file; the lock is a file beside it, which stays."""
-    deadline = time.monotonic() + PATIENCE
-    with alone:
-        handle = os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            _lock(handle, path, deadline)
-            yield
-        finally:
-            os.close(handle)
+    """Only one program at a time works on a file, in the order in which they came; the file of tickets stays."""
 
+    def late() -> LedgerBusy:
+        return LedgerBusy(given=f"Another program is writing to {path}.", do="Try again in a moment.")
 
-def _lock(handle: int, path: Path, deadline: float) -> None:
-    while True:
-        try:
-            flock(handle, LOCK_EX | LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise LedgerBusy(given=f"Another program is writing to {path}.", do="Try again in a moment.") from None
-            time.sleep(0.002)
-        else:
-            return
+    with alone, turn(path.with_name(f".{path.name}.lock"), time.monotonic() + PATIENCE, late):
+        yield

@@ -2,7 +2,7 @@
 
 All ledgers are locked for writing, always in the same order, so that nobody else can charge them and nobody waits for
 ever. Then every budget is asked, and only if all consent, the entries are written and committed. Accounts in one ledger
-are charged by one transaction: all or none, whatever happens. Ledgers in several files are committed one after the
+are charged by one transaction: all or none, whatever happens. Several ledgers are committed one after the
 other. If the machine stops between two commits, or the disk is full, the first charge stays spent and there is no
 answer: budget is lost, privacy is not. No answer is possible without all charges.
 """
@@ -10,7 +10,6 @@ answer: budget is lost, privacy is not. No answer is possible without all charge
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,7 +18,8 @@ from sitr.accounting.filter import Filter
 from sitr.errors import BudgetExceeded, LedgerError
 from sitr.flavors.notation import write
 from sitr.flavors.promise import Promise
-from sitr.ledger.book import writing
+from sitr.ledger.book import Page, writing
+from sitr.ledger.database import Connection
 from sitr.ledger.entry import DIRECT, Entry, Link, Warrant
 from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
@@ -52,8 +52,8 @@ def charge_together(
     files = [_file(ledger, price) for ledger, _ in accounts]
     locks = _each_once(files)
     with ExitStack() as stack:
-        open_ones = [(lock, stack.enter_context(writing(lock._file))) for lock in locks]
-        pages = [next(found for lock, found in open_ones if _same(lock, file)) for file in files]
+        open_ones = {lock.identity(): stack.enter_context(writing(lock._file)) for lock in locks}
+        pages = [open_ones[file.identity()] for file in files]
         connections = [page.connection for page in pages]
         for (_, dataset), file, connection in zip(accounts, files, connections, strict=True):
             _consents(dataset, file._filter(connection, file._account(connection, dataset)), price)
@@ -66,7 +66,7 @@ def charge_together(
                 question=question,
                 plan=plan,
                 description=description,
-                beside=_others(links, files, place),
+                beside=_others(links, pages, files, place),
                 warrant=by[place],
             )
             for place, ((_, dataset), file, page) in enumerate(zip(accounts, files, pages, strict=True))
@@ -93,45 +93,36 @@ def _file(ledger: Ledger, price: Promise) -> SqlLedger:
         return ledger
     raise LedgerError(
         given=f"A ledger of type {type(ledger).__name__} cannot be charged together with another.",
-        do="Keep the budgets of tables that are joined in SQLite files; nothing was spent.",
+        do="Keep the budgets of tables that are joined in SQLite files or on PostgreSQL; nothing was spent.",
     )
 
 
-def _same(one: SqlLedger, other: SqlLedger) -> bool:
-    return one.path.samefile(other.path)
-
-
 def _each_once(ledgers: Sequence[SqlLedger]) -> list[SqlLedger]:
-    """Each file once, in the order of their places on the disk, which is the same for all programs."""
-    found: list[SqlLedger] = []
-    for ledger in ledgers:
-        if not any(_same(ledger, known) for known in found):
-            found.append(ledger)
-    return sorted(found, key=lambda ledger: _place(ledger.path))
+    """Each ledger once, in an order which is the same for all programs."""
+    found = {ledger.identity(): ledger for ledger in reversed(ledgers)}
+    return [found[place] for place in sorted(found)]
 
 
-def _place(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_dev, found.st_ino
-
-
-def _links(
-    datasets: Sequence[str], files: Sequence[SqlLedger], connections: Sequence[sqlite3.Connection]
-) -> list[Link]:
+def _links(datasets: Sequence[str], files: Sequence[SqlLedger], connections: Sequence[Connection]) -> list[Link]:
     """The numbers that the entries will have: the next ones of each ledger, which is locked."""
     found: list[Link] = []
     for place, (dataset, connection) in enumerate(zip(datasets, connections, strict=True)):
         last = connection.execute("SELECT coalesce(max(number), 0) AS last FROM entries").fetchone()["last"]
         before = sum(earlier is connection for earlier in connections[:place])
-        found.append(Link(dataset, last + 1 + before, str(files[place].path)))
+        found.append(Link(dataset, last + 1 + before, str(files[place].place)))
     return found
 
 
-def _others(links: Sequence[Link], files: Sequence[SqlLedger], place: int) -> tuple[Link, ...]:
-    """The entries beside one, with the paths of their ledgers as seen from its own."""
-    here = files[place]
+def _others(links: Sequence[Link], pages: Sequence[Page], files: Sequence[SqlLedger], place: int) -> tuple[Link, ...]:
+    """The entries beside one, with the places of their ledgers as seen from its own."""
     return tuple(
-        Link(link.dataset, link.number, "" if _same(here, file) else os.path.relpath(link.ledger, here.path.parent))
-        for other, (link, file) in enumerate(zip(links, files, strict=True))
+        Link(link.dataset, link.number, "" if pages[other] is pages[place] else _seen(files[other], files[place]))
+        for other, link in enumerate(links)
         if other != place
     )
+
+
+def _seen(ledger: SqlLedger, here: SqlLedger) -> str:
+    """The path of a file from the folder of another; otherwise the whole path or address, which has no password."""
+    both = isinstance(ledger.place, Path) and isinstance(here.place, Path)
+    return os.path.relpath(ledger.path, here.path.parent) if both else str(ledger.place)

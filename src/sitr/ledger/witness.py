@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -24,6 +23,7 @@ from types import MappingProxyType
 
 from sitr.errors import LedgerError, SitrError
 from sitr.ledger import acts, chain, proposals
+from sitr.ledger.database import Connection
 from sitr.ledger.key import Key, genuine
 from sitr.ledger.roles import check_steward
 from sitr.ledger.spent import Spent
@@ -67,7 +67,7 @@ def _text(name: str, spent: Spent) -> str:
     return f"{quoted}:{json.dumps(spent.plain(), sort_keys=True, ensure_ascii=False, separators=(',', ':'))}"
 
 
-def follow(connection: sqlite3.Connection, head: Head, *, name: str) -> Head:
+def follow(connection: Connection, head: Head, *, name: str) -> Head:
     """The head of the ledger now. All records after `head` are checked; `LedgerError` if it is behind or altered."""
     there = chain.record(connection, head.number)
     newest = chain.last(connection)
@@ -85,7 +85,7 @@ def follow(connection: sqlite3.Connection, head: Head, *, name: str) -> Head:
     return replace(head, number=at.number, hash=at.hash, accounts=accounts)
 
 
-def counted(connection: sqlite3.Connection, found: chain.Record, accounts: dict[str, Spent]) -> bool:
+def counted(connection: Connection, found: chain.Record, accounts: dict[str, Spent]) -> bool:
     """Count a record; False if it opens an account again, or if the sum in an entry is not the sum of the charges.
 
     Anybody can make a key and append records. So what a record says about sums is computed again: it can only spend.
@@ -105,8 +105,8 @@ def counted(connection: sqlite3.Connection, found: chain.Record, accounts: dict[
     return True
 
 
-def _charged(connection: sqlite3.Connection, found: chain.Record, accounts: dict[str, Spent]) -> bool:
-    row = connection.execute("SELECT * FROM entries WHERE number = ?", (found.row,)).fetchone()
+def _charged(connection: Connection, found: chain.Record, accounts: dict[str, Spent]) -> bool:
+    row = connection.execute("SELECT * FROM entries WHERE number = ?", (int(found.row),)).fetchone()
     spent = accounts.get(row["dataset"])
     if spent is None or row["number"] <= spent.entry:
         return False
@@ -119,8 +119,8 @@ def _charged(connection: sqlite3.Connection, found: chain.Record, accounts: dict
     return row["charges"] is None or (row["charges"], row["paid"]) == (after.charges, after.paid)
 
 
-def _acted(connection: sqlite3.Connection, found: chain.Record, accounts: dict[str, Spent]) -> bool:
-    row = connection.execute("SELECT * FROM acts WHERE number = ?", (found.row,)).fetchone()
+def _acted(connection: Connection, found: chain.Record, accounts: dict[str, Spent]) -> bool:
+    row = connection.execute("SELECT * FROM acts WHERE number = ?", (int(found.row),)).fetchone()
     if row["kind"] in acts.EFFECTIVE:
         accounts[row["dataset"]] = acts.applied(
             accounts[row["dataset"]], row["dataset"], row["kind"], body(row["body"]), by=row["by"]
@@ -131,7 +131,7 @@ def _acted(connection: sqlite3.Connection, found: chain.Record, accounts: dict[s
     return True
 
 
-def check_account(connection: sqlite3.Connection, head: Head, dataset: str, *, name: str) -> Spent:
+def check_account(connection: Connection, head: Head, dataset: str, *, name: str) -> Spent:
     """What the witness remembers of an account; an error if its terms or sum differ. `head` is the head now."""
     known, opened = head.accounts.get(dataset), chain.of_row(connection, "accounts", dataset)
     if known is None or opened is None or opened.hash != known.opened or not chain.intact(connection, opened):
@@ -217,7 +217,7 @@ def witnesses(key: Key) -> Witness:
     return Witness(absolute(given, "SITR_WITNESS") if given else state_folder() / "witnesses", key.public)
 
 
-def signers(connection: sqlite3.Connection) -> set[str]:
+def signers(connection: Connection) -> set[str]:
     """The public keys of the installations that write to this ledger: each has introduced itself by an act."""
     rows = connection.execute("SELECT body FROM acts WHERE kind IN (?, ?)", (BEGAN, JOINED)).fetchall()
     return {str(body(row["body"]).get("public")) for row in rows}

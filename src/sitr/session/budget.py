@@ -12,6 +12,7 @@ from sitr import arguments
 from sitr.accounting.filter import Filter
 from sitr.dataclass import dataclass
 from sitr.dataset.cells import Rule, Step
+from sitr.dataset.database import Address
 from sitr.dataset.description import Description
 from sitr.dataset.domain import End
 from sitr.dataset.schema import Key, Table, adjusted
@@ -24,8 +25,8 @@ from sitr.flavors.random import RandomDP
 from sitr.ledger import registry
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
+from sitr.ledger.located import located
 from sitr.ledger.sql import SqlLedger
-from sitr.ledger.sqlite import sqlite_file
 from sitr.mechanisms.composed import Composed
 from sitr.namespace import Later
 from sitr.neighbors.relation import Relation
@@ -537,19 +538,19 @@ class Selection:
         return histogram.requested(self.budget._at, columns, where=self.condition, **said)
 
 
-def opened(table: Table, promise: Kept, ledger: str | Path | Ledger, *, source: str, second: bool) -> Ledger:
+def opened(table: Table, promise: Kept, ledger: str | Path | Address | Ledger, *, source: str, second: bool) -> Ledger:
     """The ledger, with an account of this data set on these terms."""
     allowed(table.relation, promise)
-    if not isinstance(ledger, str) and not hasattr(ledger, "charge"):
+    if not isinstance(ledger, str | Address) and not hasattr(ledger, "charge"):
         arguments.path(ledger, of="sitr.db")
     account, neighbors = account_name(table), table.neighbors()
-    if not isinstance(ledger, str | Path | SqlLedger):
+    if not isinstance(ledger, str | Path | Address | SqlLedger):
         ledger.open(account, promise=promise, neighbors=neighbors)
         return ledger
-    place = ledger.path if isinstance(ledger, SqlLedger) else sqlite_file(ledger, patience=0.0).path
+    place = ledger.place if isinstance(ledger, SqlLedger) else located(ledger, patience=0.0).place
     if not second:  # before a file is made
         registry.refuse_second(source or registry.account_source(place, account), place, account)
-    keeper = ledger if isinstance(ledger, SqlLedger) else SqlLedger(place)
+    keeper = ledger if isinstance(ledger, SqlLedger) else SqlLedger(ledger)
     keeper.open(account, promise=promise, neighbors=neighbors, source=source, second=second)
     return keeper
 

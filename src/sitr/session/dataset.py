@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from sitr import arguments
 from sitr.dataclass import dataclass
 from sitr.dataset.csv_format import CsvFormat, DeclaredFormat, check_written
-from sitr.dataset.database import DatabaseTable
+from sitr.dataset.database import Address, DatabaseTable
 from sitr.dataset.description import Description, load, save
 from sitr.dataset.file_table import FileTable
 from sitr.dataset.publication import Publication, Published
@@ -24,7 +24,7 @@ from sitr.flavors.price import Amounts, Price, price_of
 from sitr.flavors.pure import PureDP
 from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
-from sitr.ledger.sqlite import sqlite_file
+from sitr.ledger.located import addressed, located
 from sitr.namespace import Later
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
@@ -95,7 +95,7 @@ class Dataset(Displayed):
         self,
         promise: Price | None = None,
         *,
-        ledger: str | Path | Ledger | None = None,
+        ledger: str | Path | Address | Ledger | None = None,
         keep: bool = True,
         second_budget: bool = False,
         **amounts: Unpack[Amounts],
@@ -103,6 +103,8 @@ class Dataset(Displayed):
         """The budget of this data set in a ledger, opened now if it is new.
 
         `budget("zcdp(0.5)", ledger="sitr.db")` and `budget(rho=0.5, ledger="sitr.db")` open the same budget.
+
+        A team can share a ledger on a PostgreSQL server: `ledger="postgresql://host/database"`.
 
         Answers are kept beside the ledger, and the same question at the same price is answered again for free. With
         `keep=False`, or SITR_KEEP_ANSWERS=no in the environment, nothing is kept and everything is charged.
@@ -168,7 +170,7 @@ class Dataset(Displayed):
         path: str | Path,
         *,
         promise: Price | None = None,
-        ledger: str | Path | None = None,
+        ledger: str | Path | Address | None = None,
         publication: Published | None = None,
         second_budget: bool = False,
         **amounts: Unpack[Amounts],
@@ -180,7 +182,7 @@ class Dataset(Displayed):
         """
         target = arguments.path(path, of="visits.sitr.yaml")
         kept = None if promise is None and not amounts else price_of(promise, **amounts)
-        if ledger is not None:
+        if ledger is not None and not isinstance(ledger, Address):
             arguments.path(ledger, of="sitr.db")
         check_pair(kept, ledger)
         if self.source is None:
@@ -195,7 +197,7 @@ class Dataset(Displayed):
                 do="Write it to Parquet and declare that file.",
             )
         format = self._format()
-        place = Path(ledger) if ledger is not None else None
+        place = addressed(ledger) if ledger is not None else None
         made = Description(self.table, self.source, format, kept, place, files)
         check_overwrite(target, made)
         made = replace(made, publication=_said(publication, target))
@@ -211,7 +213,7 @@ class Dataset(Displayed):
     def one_off(
         self,
         *prices: Price,
-        ledger: str | Path | None = None,
+        ledger: str | Path | Address | None = None,
         second_budget: bool = False,
         **amounts: Unpack[Amounts],
     ) -> Budget:
@@ -233,9 +235,10 @@ class Dataset(Displayed):
         promise = allowed(self.table.relation, price_of(reduce(add, paid)))
         named = source.name if isinstance(source, FileTable) else file and file.name.split(".")[0]
         beside = file and file.with_name(f"{named}.sitr.db")
-        if ledger is not None and not isinstance(ledger, str):
+        if ledger is not None and not isinstance(ledger, str | Address):
             arguments.path(ledger, of="sitr.db")
-        place = sqlite_file(ledger or str(beside), patience=0.0).path
+        at = located(ledger or str(beside), patience=0.0).place  # refuses places where no ledger can be
+        place = at if isinstance(at, Path) else addressed(ledger or "")
         account, neighbors = account_name(self.table), self.table.neighbors()
         later = LazyLedger(place, account, promise, neighbors, self._where(), second_budget)
         return self._budget(later)

@@ -15,6 +15,7 @@ they differ. Whoever wants an answer about new rows asks for a fresh one, or giv
 
 A file holds what was released and nothing else: the plan, the noisy numbers and the charge. No exact number is ever
 written. It lies in a folder beside the ledger, `sitr.answers` for `sitr.db`, and can be deleted like any other answer.
+A ledger on a PostgreSQL server keeps the same texts itself, in a table, so that a question is free for the whole team.
 The ledger records the SHA-256 of the file, which is the hash of the answer. A changed file is never returned.
 
 The order is: charge durable, rows read, noise added, deadline waited for where there is one (`sitr.session.deadline`),
@@ -31,13 +32,15 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sitr.dataset.database import is_database
 from sitr.errors import FileError, InvalidUse, LedgerError, NotAllowed, NotKept
 from sitr.ledger.departure import Departure
 from sitr.ledger.entry import Entry, Sealed
@@ -73,7 +76,8 @@ KEYS = {"sitr", "entry", "at", "question", "dataset", "description", "private", 
 class KeptAnswer:
     """A file that belongs to an entry, as it was read."""
 
-    path: Path
+    path: Path | str
+    """The file, or the address of the ledger that keeps it."""
     content: dict[str, Any]
     sha256: str
     entry: Entry
@@ -121,7 +125,13 @@ def keep(receipt: Receipt, plan: Plan, released: Any, *, at: Desk) -> Receipt:
         _warn(f"The answer cannot be kept, because it holds {unwritable.given}. Save it before this process ends.")
         return receipt
     made = replace(receipt, sha256=sha256(content).hexdigest())
-    if at.keep and (folder := _folder(at.ledger)) is not None:
+    if at.keep and (store := _store(at.ledger)) is not None:
+        try:
+            store.keep(receipt.entry.number, content.decode())
+            made = replace(made, kept=str(store.place))
+        except LedgerError as failure:
+            _warn(f"The answer could not be kept in {store.place} ({failure}). Save it before this process ends.")
+    elif at.keep and (folder := _folder(at.ledger)) is not None:
         try:
             _write(path := _place(folder, receipt.entry), content)
             made = replace(made, kept=path)
@@ -135,7 +145,7 @@ def keep(receipt: Receipt, plan: Plan, released: Any, *, at: Desk) -> Receipt:
     except LedgerError as failure:  # a file of the first stage, whose hash is recorded, stays
         _warn(f"The hash of the answer could not be recorded, so its certificate cannot be verified: {failure}")
         return made
-    if receipt.kept is not None and made.kept != receipt.kept:
+    if isinstance(receipt.kept, Path) and made.kept != receipt.kept:
         receipt.kept.unlink(missing_ok=True)
     return made
 
@@ -217,24 +227,34 @@ def _beside(ledger: Ledger, entry: Entry) -> tuple[Paid, ...]:
     """What was charged together with an entry, in the same ledger or in another."""
     found: list[Paid] = []
     for link in entry.beside:
-        assert isinstance(ledger, SqlLedger | LazyLedger)
-        other = SqlLedger(ledger.path.parent / link.ledger, create=False) if link.ledger else ledger
+        other = SqlLedger(_linked(ledger, link.ledger), create=False) if link.ledger else ledger
         account = other.account(link.dataset)
         found.append(Paid(account.dataset, account.neighbors, *other.charged(link.number), other))
     return tuple(found)
 
 
+def _linked(ledger: Ledger, other: str) -> str | Path:
+    """Where another ledger is that an entry names."""
+    assert isinstance(ledger, SqlLedger | LazyLedger)
+    here = ledger.place if isinstance(ledger, SqlLedger) else ledger.path
+    return here.parent / other if isinstance(here, Path) and not is_database(other) else other
+
+
 def find(ledger: Ledger, entry: Entry) -> KeptAnswer | None:
-    """The file with the newest recorded hash, or with none if none is recorded; `FileError` if it was changed."""
-    if (folder := _folder(ledger)) is None or entry.version != sitr_version():
+    """The file with the newest recorded hash, or with none if none is recorded; `FileError` if it was changed.
+
+    A ledger that keeps answers itself records each together with its hash, so what has none there is not believed.
+    """
+    store, folder = _store(ledger), _folder(ledger)
+    if (store is None and folder is None) or entry.version != sitr_version():
         return None
-    hashes, files = _hashes(ledger, entry), list(_files(folder, entry))
+    hashes, files = _hashes(ledger, entry), list(_files(_stored(store, entry) or _in_folder(folder, entry), entry))
     sealed = [file for file in files if file.sha256 in hashes]
     if sealed:
         return max(sealed, key=lambda file: hashes.index(file.sha256))
-    if files and (hashes or not files[0].content):
+    if files and (hashes or (store is None and not files[0].content)):
         raise changed(files[0])
-    return files[0] if files else None
+    return files[0] if files and store is None else None
 
 
 def _hashes(ledger: Ledger, entry: Entry) -> list[str]:
@@ -242,13 +262,31 @@ def _hashes(ledger: Ledger, entry: Entry) -> list[str]:
     return [seal.sha256 for seal in ledger.seals(entry.number) if seal.kind is Sealed.ANSWER]
 
 
-def _files(folder: Path, entry: Entry) -> Iterator[KeptAnswer]:
+def _store(ledger: Ledger) -> SqlLedger | None:
+    """The ledger, if it keeps answers itself."""
+    if isinstance(ledger, LazyLedger) and not isinstance(ledger.path, Path) and ledger.accounts():
+        ledger = SqlLedger(ledger.path, create=False)
+    return ledger if isinstance(ledger, SqlLedger) and ledger.keeps_answers else None
+
+
+def _stored(store: SqlLedger | None, entry: Entry) -> Iterable[tuple[str, bytes]]:
+    """What a ledger keeps itself for an entry."""
+    return [] if store is None else [(str(store.place), each.encode()) for each in store.kept(entry.number)]
+
+
+def _in_folder(folder: Path | None, entry: Entry) -> Iterator[tuple[Path, bytes]]:
+    """The files for entries of this number."""
+    names = (f"entry-{entry.number}.json", f"entry-{entry.number}-*.json")
+    for path in sorted(path for name in names for path in ([] if folder is None else folder.glob(name))):
+        with suppress(OSError):  # another user's file, or one that was deleted just now
+            yield path, path.read_bytes()
+
+
+def _files(texts: Iterable[tuple[Path | str, bytes]], entry: Entry) -> Iterator[KeptAnswer]:
     """The files that belong to an entry, and unreadable ones, without content, which may."""
-    for path in sorted((*folder.glob(f"entry-{entry.number}.json"), *folder.glob(f"entry-{entry.number}-*.json"))):
+    for path, data in texts:
         try:
-            content = json.loads(data := path.read_bytes())
-        except OSError:  # another user's file, or one that was deleted just now
-            continue
+            content = json.loads(data)
         except (ValueError, RecursionError):
             content = None
         if not isinstance(content, dict) or not content.keys() >= KEYS:
@@ -294,9 +332,9 @@ def _plan(plan: Plan) -> Any:
 
 def _folder(ledger: Ledger) -> Path | None:
     """The folder beside a ledger; None for a ledger that is not in a file."""
-    if not isinstance(ledger, SqlLedger | LazyLedger):
+    if not isinstance(ledger, SqlLedger | LazyLedger) or _store(ledger) is not None:
         return None
-    return ledger.path.with_name(f"{ledger.path.stem}.answers")
+    return ledger.path.with_name(f"{ledger.path.stem}.answers") if isinstance(ledger.path, Path) else None
 
 
 def _place(folder: Path, entry: Entry) -> Path:

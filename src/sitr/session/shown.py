@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast
 
 from sitr import arguments
 from sitr.dataset.publication import Publication, Published
-from sitr.errors import FileError, unknown_name
+from sitr.errors import FileError, LedgerError, unknown_name
 from sitr.language import Digits, Language, choice, speaking, spoken
 from sitr.language import digits as used
 from sitr.ledger.entry import Sealed
@@ -223,8 +223,14 @@ def _kept(receipt: Receipt | None) -> str:
     if receipt is None or receipt.kept is None:
         return ""
     try:
-        content = receipt.kept.read_bytes()
-    except OSError:
+        contents = [receipt.kept.read_bytes()] if isinstance(receipt.kept, Path) else _in_ledger(receipt)
+    except (OSError, LedgerError):
         return ""
-    same = len(content) <= MOST_CONTENT and sha256(content).hexdigest() == receipt.sha256
-    return content.decode() if same else ""
+    same = [each for each in contents if len(each) <= MOST_CONTENT and sha256(each).hexdigest() == receipt.sha256]
+    return same[0].decode() if same else ""
+
+
+def _in_ledger(receipt: Receipt) -> list[bytes]:
+    """What the ledger itself keeps for the entry."""
+    kept = getattr(receipt.ledger, "kept", None)
+    return [] if kept is None else [text.encode() for text in kept(receipt.entry.number)]

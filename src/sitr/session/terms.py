@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sitr.dataset.database import DatabaseTable
+from sitr.dataset.database import Address, DatabaseTable
 from sitr.dataset.description import Description, load
 from sitr.dataset.file_table import FileTable
 from sitr.dataset.schema import Table
@@ -19,14 +19,15 @@ from sitr.errors import DescriptionError
 from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import write
 from sitr.ledger.ledger import Ledger
+from sitr.ledger.located import Where as At
+from sitr.ledger.located import addressed, located
 from sitr.ledger.sql import SqlLedger
-from sitr.ledger.sqlite import sqlite_file
 from sitr.session.desk import account_name
 
 if TYPE_CHECKING:
     from sitr.session.public import Source
 
-Where = str | Path | Ledger
+Where = At | Ledger
 
 SUFFIXES = (".yaml", ".yml")
 """Endings of descriptions. Files with other endings are not found beside a data set."""
@@ -76,7 +77,7 @@ def check_terms(fixed: Description, table: Table, promise: Kept | None, ledger: 
         others.append(f"the name {table.name}")
     if promise is not None and promise != fixed.promise:
         others.append(f"the promise {write(promise)}")
-    if ledger is not None and not _same_file(ledger, fixed.ledger):
+    if ledger is not None and not _same_place(ledger, fixed.ledger):
         others.append(f"the ledger {_named(ledger)}")
     if others:
         raise DescriptionError(
@@ -95,7 +96,7 @@ def check_undescribed(source: Path | DatabaseTable | FileTable | None) -> None:
         )
 
 
-def check_pair(promise: Kept | None, ledger: str | Path | None) -> None:
+def check_pair(promise: Kept | None, ledger: At | None) -> None:
     """Refuse a budget without a ledger, a ledger without a budget, and a place where no ledger can be."""
     if (promise is None) != (ledger is None):
         raise DescriptionError(
@@ -104,7 +105,8 @@ def check_pair(promise: Kept | None, ledger: str | Path | None) -> None:
             do="Give both here, such as --budget 'zcdp(0.5)' --ledger sitr.db "
             '(in Python: rho=0.5, ledger="sitr.db"), or both with each question.',
         )
-    if ledger is not None and (place := sqlite_file(ledger, patience=0.0).path).exists():
+    place = None if ledger is None else located(ledger, patience=0.0).place
+    if isinstance(place, Path) and place.exists():
         SqlLedger(place, create=False)
 
 
@@ -168,18 +170,20 @@ def _resolved(source: Path | DatabaseTable | FileTable) -> Path | DatabaseTable 
     return source.resolve() if isinstance(source, Path) else source
 
 
-def _same_file(ledger: Where, fixed: Path) -> bool:
-    """Are both the same file? A ledger that is not in a file is another ledger."""
+def _same_place(ledger: Where, fixed: Path | Address) -> bool:
+    """Are both the same file, or the same schema of a server? Another kind of ledger is another ledger."""
     if isinstance(ledger, SqlLedger):
-        path = ledger.path
-    elif isinstance(ledger, str | Path):
-        path = sqlite_file(ledger, patience=0.0).path
+        path = ledger.place
+    elif isinstance(ledger, str | Path | Address):
+        path = located(ledger, patience=0.0).place
     else:
         return False
+    if isinstance(fixed, Address) or not isinstance(path, Path):
+        return path == located(fixed, patience=0.0).place
     return path.resolve() == fixed.resolve() or (path.exists() and fixed.exists() and path.samefile(fixed))
 
 
 def _named(ledger: Where) -> str:
     if isinstance(ledger, SqlLedger):
-        return str(ledger.path)
-    return str(ledger) if isinstance(ledger, str | Path) else f"of type {type(ledger).__name__}"
+        return str(ledger.place)
+    return str(addressed(ledger)) if isinstance(ledger, str | Path | Address) else f"of type {type(ledger).__name__}"

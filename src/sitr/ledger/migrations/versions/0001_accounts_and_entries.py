@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
+from sitr.ledger import postgres
+
 revision = "0001"
 down_revision = None
 
@@ -21,7 +23,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "entries",
-        sa.Column("number", sa.Integer, primary_key=True),
+        sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
         sa.Column("dataset", sa.Text, sa.ForeignKey("accounts.dataset"), nullable=False),
         sa.Column("price", sa.Text, nullable=False),
         sa.Column("question", sa.Text, nullable=False),
@@ -39,6 +41,10 @@ def _guard(table: str, key: str) -> None:
 
     The third trigger is for INSERT OR REPLACE, which deletes the old row without firing the trigger on DELETE.
     """
+    if op.get_bind().dialect.name == "postgresql":
+        for statement in postgres.guards(table):
+            op.execute(statement)
+        return
     refuse = "BEGIN SELECT RAISE(ABORT, 'a ledger only grows: what is written stays'); END"
     op.execute(f"CREATE TRIGGER {table}_no_update BEFORE UPDATE ON {table} {refuse}")
     op.execute(f"CREATE TRIGGER {table}_no_delete BEFORE DELETE ON {table} {refuse}")

@@ -8,6 +8,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
+from sitr.ledger import postgres
+
 revision = "0005"
 down_revision = "0004"
 
@@ -17,7 +19,7 @@ def upgrade() -> None:
     op.add_column("entries", sa.Column("description", sa.Text))
     op.create_table(
         "acts",
-        sa.Column("number", sa.Integer, primary_key=True),
+        sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
         sa.Column("kind", sa.Text, nullable=False),
         sa.Column("dataset", sa.Text),
         sa.Column("body", sa.Text, nullable=False),
@@ -27,7 +29,7 @@ def upgrade() -> None:
     op.create_index("acts_by_kind", "acts", ["kind", "dataset"])
     op.create_table(
         "records",
-        sa.Column("number", sa.Integer, primary_key=True),
+        sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
         sa.Column("table", sa.Text, nullable=False),
         sa.Column("row", sa.Text, nullable=False),
         sa.Column("before", sa.Text, nullable=False),
@@ -42,6 +44,10 @@ def upgrade() -> None:
 
 def _guard(table: str) -> None:
     """Forbid every way to change a row, as for accounts and entries."""
+    if op.get_bind().dialect.name == "postgresql":
+        for statement in postgres.guards(table):
+            op.execute(statement)
+        return
     refuse = "BEGIN SELECT RAISE(ABORT, 'a ledger only grows: what is written stays'); END"
     op.execute(f"CREATE TRIGGER {table}_no_update BEFORE UPDATE ON {table} {refuse}")
     op.execute(f"CREATE TRIGGER {table}_no_delete BEFORE DELETE ON {table} {refuse}")
