@@ -35,7 +35,7 @@ class Spent:
     shares: Mapping[str, Share] = field(default_factory=dict, hash=False)
     """Its sub-budgets by their paths."""
     rules: Rules = FREE
-    members: Mapping[str, Member] = field(default_factory=dict)
+    members: Mapping[str, Member] = field(default_factory=dict, hash=False)
     """Roles by the names of users."""
 
     def plain(self) -> dict[str, Any]:

@@ -134,7 +134,7 @@ class SqlLedger:
                 check_terms(found, self._name, promise=promise, neighbors=neighbors)
             here = registry.Budgeted(page.head.ledger, self._name, dataset)
             # Rows in memory are known by their account: if its ledger is deleted, a new one is noticed.
-            where = source or registry.account_source(self.path, dataset)
+            where = source or registry.account_source(self.place, dataset)
             others = registry.claim(where, here, second=second)
             stored = found
             if stored is None:
