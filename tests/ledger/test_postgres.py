@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -389,7 +390,7 @@ GRANTS = Path("docs/how-to/keep-a-ledger-safe.md")
 def grants(name: str) -> list[str]:
     """The statements of the documentation, for the schema of this test."""
     text = GRANTS.read_text().partition("```sql\n")[2].partition("```")[0]
-    return [part.strip().replace("sitr", name) for part in text.split(";") if part.strip()]
+    return [re.sub(r"\bsitr\b", name, part.strip()) for part in text.split(";") if part.strip()]
 
 
 def as_role(url: str, role: str) -> str:

@@ -949,7 +949,7 @@ def test_an_answer_on_a_server_is_free_for_the_whole_team(tmp_path: Path, monkey
     page = again.certificate(tmp_path / "people.html").read_text()
     assert "geheim" not in page
     with raw(url) as connection:
-        connection.execute("UPDATE answers SET content = replace(content, '0', '1')")
+        connection.execute("UPDATE answers SET content = replace(content, 'people', 'others')")
     with pytest.raises(FileError, match="was changed or is damaged"):
         counted(budget).release(price=PRICE)
     assert len(budget.ledger.entries()) == 1

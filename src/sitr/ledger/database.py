@@ -18,7 +18,7 @@ Place = Path | str
 """The path of a file, or the address of a schema without user and password: the same for all who use the ledger."""
 
 
-class Row(Protocol):
+class LedgerRow(Protocol):
     """A row: its values in order, or by name."""
 
     def __getitem__(self, column: Any, /) -> Any: ...
@@ -27,7 +27,7 @@ class Row(Protocol):
     def keys(self) -> list[str]: ...
 
 
-class Found(Protocol):
+class Cursor(Protocol):
     """What a statement found."""
 
     def fetchone(self) -> Any: ...
@@ -38,7 +38,7 @@ class Found(Protocol):
 class Connection(Protocol):
     """An open transaction."""
 
-    def execute(self, sql: str, values: Mapping[str, object] | Sequence[object] = (), /) -> Found: ...
+    def execute(self, sql: str, values: Mapping[str, object] | Sequence[object] = (), /) -> Cursor: ...
 
 
 class Database(Protocol):

@@ -24,7 +24,7 @@ from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
 from sitr.ledger import acts, chain, gate, registry
 from sitr.ledger.book import SECOND, Page, begin, ledger_id, writing
-from sitr.ledger.database import Connection, Row
+from sitr.ledger.database import Connection, LedgerRow
 from sitr.ledger.entry import DIRECT, Account, Entry, Link, Seal, Sealed, Warrant
 from sitr.ledger.examine import Examined, examine
 from sitr.ledger.key import installation_key
@@ -379,11 +379,11 @@ class SqlLedger:
         charges = ((budget.charge(self._promise(price)), times) for _, price, times in sorted(rows, key=itemgetter(0)))
         return replay(account.promise, charges)
 
-    def _to_account(self, row: Row) -> Account:
+    def _to_account(self, row: LedgerRow) -> Account:
         opened = datetime.fromisoformat(row["opened"])
         return Account(row["dataset"], self._promise(row["promise"]), row["neighbors"], opened)
 
-    def _to_entry(self, row: Row) -> Entry:
+    def _to_entry(self, row: LedgerRow) -> Entry:
         price, at = self._promise(row["price"]), datetime.fromisoformat(row["at"])
         beside = self._links(row["beside"])
         hashes = (row["plan"] or "", row["description"] or "", row["hash"] or "", bool(row["second"]))

@@ -56,7 +56,7 @@ def state(ledger: Ledger, dataset: str) -> Spent:
     known = found.accounts.get(dataset)
     if known is None:
         raise LedgerError(
-            given=f"{file.path} has no account for {account.dataset} in its chain.", do="Run sitr ledger verify."
+            given=f"{file.place} has no account for {account.dataset} in its chain.", do="Run sitr ledger verify."
         )
     return known
 
