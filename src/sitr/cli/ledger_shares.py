@@ -268,8 +268,8 @@ def _tell(dataset: str, found: Rules, *, as_json: bool) -> None:
     if found.least:
         out.print(said(f"{name}: a price is at least {found.least}."), soft_wrap=True)
     if found.questions:
-        rate = f"{name}: at most {found.questions} questions are answered within {found.seconds} seconds."
-        out.print(said(rate), soft_wrap=True)
+        often = f"{name}: at most {found.questions} questions are answered within {found.seconds} seconds."
+        out.print(said(often), soft_wrap=True)
     if found.approval:
         out.print(said(f"{name}: prices above {found.approval} need approval."), soft_wrap=True)
     if not found.least and not found.questions and not found.approval:
