@@ -197,7 +197,8 @@ def repeated(plan: Plan, *, at: Desk) -> tuple[Any, Receipt] | None:
     if (found := find(at.ledger, entry)) is None:
         raise NotAllowed(
             given=f"Entry {entry.number} was charged under this key, and no answer to it is kept.",
-            do="It stays spent and is never drawn again; choose a new key to pay for a new answer.",
+            do="If nobody is computing it now, it stays spent and is never drawn again; choose a new key to pay for a "
+            "new answer.",
         )
     return opened(found, plan, ledger=at.ledger)
 
