@@ -132,7 +132,15 @@ def cpu(works: Sequence[Callable[[], object]], repeat: int) -> list[float]:
     return [min(own) for own in times]
 
 
-def measured(name: str, path: Path, *, repeat: int, reader: Reader, only: tuple[str, ...]) -> Iterator[Figure]:
+def measured(
+    name: str,
+    path: Path,
+    *,
+    repeat: int,
+    reader: Reader,
+    only: tuple[str, ...],
+    every: Sequence[tuple[int, int]] = CAPS,
+) -> Iterator[Figure]:
     backend = DuckDB(ParquetFile(path), reader=reader)
     plain = f"SELECT city, count(DISTINCT id) FROM read_parquet('{path}') GROUP BY city"
     with duckdb.connect(":memory:") as engine:
@@ -141,7 +149,7 @@ def measured(name: str, path: Path, *, repeat: int, reader: Reader, only: tuple[
         def base() -> object:
             return engine.execute(plain).fetchall()
 
-        for caps in CAPS:
+        for caps in every:
             for kind, (sql, most) in QUESTIONS.items():
                 if only and kind not in only:
                     continue
@@ -151,12 +159,18 @@ def measured(name: str, path: Path, *, repeat: int, reader: Reader, only: tuple[
                 yield Figure(name, caps, kind, plainly, bounded, target)
 
 
+def _caps(text: str) -> tuple[int, int]:
+    groups, _, rows = text.partition("x")
+    return int(groups), int(rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--folder", type=Path, default=Path("tables"))
     parser.add_argument("--table", action="append", choices=TABLES)
     parser.add_argument("--question", action="append", choices=QUESTIONS)
+    parser.add_argument("--caps", type=_caps, action="append", help="such as 5x10: 5 groups of 10 rows")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--statement", action="store_true", help="read by the SQL statement instead")
     parser.add_argument("--json", type=Path)
@@ -165,7 +179,7 @@ def main() -> None:
     for name in given.table or TABLES:
         path = written(name, given.rows, given.folder)
         reader, only = Reader(packs=not given.statement), tuple(given.question or ())
-        for figure in measured(name, path, repeat=given.repeat, reader=reader, only=only):
+        for figure in measured(name, path, repeat=given.repeat, reader=reader, only=only, every=given.caps or CAPS):
             groups, rows = figure.caps
             console.print(
                 f"{name}, {groups} × {rows:,}, {figure.question}: {figure.seconds:.2f} s "
