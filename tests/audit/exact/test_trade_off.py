@@ -13,19 +13,17 @@ from scipy.special import ndtr, ndtri
 from sitr.audit.exact.pairs import Pairs
 from sitr.audit.exact.table import Table
 from sitr.audit.exact.trade_off import corner, largest_mu, normal_curve, rates
-from tests.audit.exact.tables import Rows, tables
+from tests.audit.exact.tables import Law, Rows, tables
 
 
 def pair(rows: object) -> Pairs:
     return Pairs.of(Table.of(rows), np.array([[0, 1]], dtype=np.int64))
 
 
-def tests_of(rows: Rows) -> list[tuple[float, float]]:
-    """False and true positives of every deterministic test, in either direction."""
-    sets = [*chain.from_iterable(combinations(range(4), size) for size in range(5))]
-    return [
-        (float(sum(q[z] for z in s)), float(sum(p[z] for z in s))) for s in sets for p, q in (rows[:2], rows[1::-1])
-    ]
+def every_test(p: Law, q: Law) -> list[tuple[float, float]]:
+    """False and true positives of every deterministic test for P against Q."""
+    sets = chain.from_iterable(combinations(range(4), size) for size in range(5))
+    return [(float(sum(q[z] for z in each)), float(sum(p[z] for z in each))) for each in sets]
 
 
 TWO = tables(inputs=2).filter(lambda rows: len(rows) == 2)
@@ -33,7 +31,8 @@ TWO = tables(inputs=2).filter(lambda rows: len(rows) == 2)
 
 @given(TWO)
 def test_mu_is_that_of_the_worst_test(rows: Rows) -> None:
-    direct = max([0.0, *(ndtri(y) - ndtri(x) for x, y in tests_of(rows) if 0 < x < 1 and 0 < y < 1)])
+    points = every_test(*rows[:2])
+    direct = max([0.0, *(ndtri(y) - ndtri(x) for x, y in points if 0 < x < 1 and 0 < y < 1)])
     found = largest_mu(pair(rows)).value
     assert found.lower <= direct + 1e-9
     assert found.upper >= direct - 1e-9
@@ -43,9 +42,9 @@ def test_mu_is_that_of_the_worst_test(rows: Rows) -> None:
 @given(TWO, st.floats(0, 1))
 def test_no_mix_of_tests_lies_above_the_curve_and_one_reaches_it(rows: Rows, fpr: float) -> None:
     low, high = (float(end[0]) for end in rates(pair(rows), np.array([fpr])))
-    points = tests_of(rows)
     best = max(
         y0 + (y1 - y0) * (fpr - x0) / (x1 - x0) if x1 - x0 > 1e-12 else max(y0, y1)
+        for points in (every_test(rows[0], rows[1]), every_test(rows[1], rows[0]))
         for x0, y0 in points
         for x1, y1 in points
         if x0 <= fpr <= x1
