@@ -163,3 +163,18 @@ def test_claims_are_judged_in_their_own_terms() -> None:
 def test_columns_that_do_not_fit_are_refused(scores: list[float], included: list[bool]) -> None:
     with pytest.raises(InvalidParameter, match="each canary"):
         one_run(scores, included)
+
+
+@pytest.mark.parametrize(
+    ("guesses", "delta", "printed"),
+    [(Guesses(1_000, 100, 75), 1e-4, 0.673), (Guesses(100_000, 1_510, 1_439), 1e-5, 2.675)],
+)
+def test_the_published_bounds_at_95_percent(guesses: Guesses, delta: float, printed: float) -> None:
+    """[SNJ23, App. D and Sec. 7]: at the printed ε the guesses are improbable, and at a thousandth more they are not."""
+    assert (
+        p_value(guesses, epsilon=printed - 1e-3, delta=delta)
+        < 0.05
+        < p_value(guesses, epsilon=printed + 2e-3, delta=delta)
+    )
+    without = p_value(guesses, epsilon=printed + 2e-3, delta=0.0)
+    assert without < 0.05  # the twin that forgets δ claims more

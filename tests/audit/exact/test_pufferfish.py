@@ -7,11 +7,14 @@ from math import comb
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sitr.audit.exact.coupled import coupled_worlds
 from sitr.audit.exact.mechanism import Meaning
 from sitr.audit.exact.pufferfish import pufferfish
 from sitr.errors import InvalidParameter
+from tests.audit.exact.tables import Rows, tables
 
 Bits = tuple[list[list[int]], list[Fraction], dict[str, list[str]], list[int]]
 
@@ -99,3 +102,58 @@ def test_a_product_of_small_numbers_does_not_vanish() -> None:
     tiny = Fraction(1, 10**200)
     with pytest.raises(InvalidParameter, match="probabilities of 0 or at least"):
         pufferfish(table, priors=[[(1 - tiny) / 2, tiny, (1 - tiny) / 2]], secrets={"a": ["1", "2"], "b": ["3"]})
+
+
+# Pufferfish and differential privacy      [KM14, "Pufferfish analysis of differential privacy"]
+
+PEOPLE = [(first, second) for first in "01" for second in "01"]
+"""Two people with one bit each."""
+
+SECRETS = {
+    f"person {place} has {bit}": [str(number) for number, people in enumerate(PEOPLE, start=1) if people[place] == bit]
+    for place in (0, 1)
+    for bit in "01"
+}
+TOLD = [("person 0 has 0", "person 0 has 1"), ("person 1 has 0", "person 1 has 1")]
+
+
+def independent(first: Fraction, second: Fraction) -> list[Fraction]:
+    """The prior of two people who have a 1 with these probabilities, independently."""
+    shares = [{"0": 1 - share, "1": share} for share in (first, second)]
+    return [shares[0][one] * shares[1][two] for one, two in PEOPLE]
+
+
+def dependent(both: Fraction) -> list[Fraction]:
+    """Nearly always, both have the same bit."""
+    return [both, Fraction(1, 2) - both, Fraction(1, 2) - both, both]
+
+
+@given(
+    tables(inputs=4, outcomes=3).filter(lambda rows: len(rows) == 4),
+    st.lists(st.fractions(0, 1), min_size=2, max_size=2),
+)
+def test_with_independent_people_pufferfish_is_differential_privacy(rows: Rows, shares: list[Fraction]) -> None:
+    """Point masses for the others give back every pair of neighbours, and mixtures of them are no worse."""
+    edges = [Fraction(0), Fraction(1), Fraction(1, 2)]
+    priors = [independent(a, Fraction(1, 2)) for a in edges[:2]] + [independent(Fraction(1, 2), a) for a in edges[:2]]
+    neighbors = [(i, j) for i, one in enumerate(PEOPLE) for j, two in enumerate(PEOPLE) if i < j and one != two]
+    neighbors = [(i, j) for i, j in neighbors if sum(a != b for a, b in zip(PEOPLE[i], PEOPLE[j], strict=True)) == 1]
+    largest = max(max(a / b, b / a) for i, j in neighbors for a, b in zip(rows[i], rows[j], strict=True))
+    seen = pufferfish(rows, priors=priors, secrets=SECRETS, pairs=TOLD)
+    assert seen.epsilon().odds == largest
+    inside = [min(max(share, Fraction(1, 100)), Fraction(99, 100)) for share in shares]
+    mixed = pufferfish(rows, priors=[independent(*inside)], secrets=SECRETS, pairs=TOLD).epsilon().odds
+    assert mixed is not None
+    assert mixed <= largest
+
+
+def test_with_dependent_people_it_is_not() -> None:
+    """The twin: each bit by itself is turned with probability 1/4, so ε = ln 3, but the other person's bit tells too."""
+    turned = {True: Fraction(3, 4), False: Fraction(1, 4)}
+    rows = [[turned[a == c] * turned[b == d] for c, d in PEOPLE] for a, b in PEOPLE]
+    apart = pufferfish(rows, priors=[independent(Fraction(1, 3), Fraction(1, 5))], secrets=SECRETS, pairs=TOLD)
+    together = pufferfish(rows, priors=[dependent(Fraction(49, 100))], secrets=SECRETS, pairs=TOLD)
+    assert apart.epsilon().odds == 3
+    odds = together.epsilon().odds
+    assert odds is not None
+    assert odds > 8

@@ -105,7 +105,8 @@ class Event:
         edges, order = self.ranking.cells.edges, self.ranking.order
         if order is Order.LIKELIER:
             return None
-        place = len(edges) + 1 - self.size if order is Order.ABOVE else self.size - 1
+        # The last k cells begin at the k-th edge from the end, and the first k end at the k-th one.
+        place = len(edges) - self.size if order is Order.ABOVE else self.size - 1
         return float(edges[place]) if 0 <= place < len(edges) else None
 
     def members(self) -> NDArray[np.float64]:

@@ -25,7 +25,9 @@ def neighbouring(
     others = list(values) or _usual(rows)
     for base in ([*rows], [], [*rows[:1]]):
         pairs = _added(base, others) if relation is Relation.ADD_REMOVE else _replaced(base, others)
-        found += [pair for pair in pairs if not any(_same(pair, known) for known in found)]
+        for pair in pairs:
+            if not any(_same(pair, known) for known in found):
+                found.append(pair)
     return found
 
 
