@@ -49,11 +49,12 @@ def test_json(sitr: Sitr, path: Path) -> None:
         "promise": {"notation": "pure(epsilon=1.0)", "flavor": "pure", "epsilon": 1.0},
         "spent": {"notation": "pure(epsilon=0.25)", "flavor": "pure", "epsilon": 0.25},
         "remaining": {"notation": "pure(epsilon=0.75)", "flavor": "pure", "epsilon": 0.75},
+        "shares": [],
     }
     assert school["dataset"] == "school"
     assert [entry["number"] for entry in told["entries"]] == [1, 2]
-    names = {"number", "dataset", "at", "by", "version", "question", "price", "beside", "plan", "description", "hash"}
-    assert set(told["entries"][0]) == names
+    asked = {"number", "dataset", "account", "at", "by", "version", "question", "price"}
+    assert set(told["entries"][0]) == asked | {"beside", "plan", "description", "hash"}
 
 
 def test_one_data_set(sitr: Sitr, path: Path) -> None:

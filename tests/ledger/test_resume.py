@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import pytest
 
-from sitr.errors import BudgetExceeded, LedgerError
+from sitr.errors import BudgetExceeded, LedgerError, LedgerMismatch
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Kept
@@ -139,7 +139,12 @@ def test_another_ledger_in_between_gives_nothing_back(path: Path, tmp_path: Path
     back_up(ledger, copy := tmp_path / "copy.db")
     ledger.charge("clinic", price=PureDP(0.9), question="after")
     lose(path)
-    opened(path, PureDP(1.0)).charge("clinic", price=PureDP(0.05), question="in between")
+    with pytest.raises(LedgerMismatch, match="is gone"):
+        opened(path, PureDP(1.0))
+    lose(path)
+    between = SqlLedger(path)
+    between.open("clinic", promise=PureDP(1.0), neighbors=NEIGHBORS, second=True)
+    between.charge("clinic", price=PureDP(0.05), question="in between")
     lose(path)
     restore(copy, path)
     assert SqlLedger(path).standing("clinic").paid[0] >= Fraction("0.95")
