@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sitr.ledger.roles import Duty as Duty
     from sitr.ledger.schedule import recorded as recorded
     from sitr.ledger.sql import SqlLedger as SqlLedger
+    from sitr.ledger.who import acting as acting
 
 __getattr__, __dir__, __all__ = lazily(
     __name__,
@@ -28,6 +29,7 @@ __getattr__, __dir__, __all__ = lazily(
         "Seal": "entry",
         "Sealed": "entry",
         "SqlLedger": "sql",
+        "acting": "who",
         "recorded": "schedule",
     },
 )

@@ -61,7 +61,7 @@ def check(page: Page, spent: Spent, charge: Charge) -> None:
 
 
 def _earlier(page: Page, dataset: str, back: int) -> datetime | None:
-    """When the charge was made that is so many charges ago; None if there were fewer."""
+    """The time of the charge that is this number of charges back; None if there were fewer."""
     nth = "SELECT at FROM entries WHERE dataset = ? ORDER BY number DESC LIMIT 1 OFFSET ?"
     row = page.connection.execute(nth, (dataset, back - 1)).fetchone()
     return None if row is None else datetime.fromisoformat(row["at"])
