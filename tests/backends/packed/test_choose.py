@@ -7,9 +7,10 @@ import pytest
 
 from sitr.backends.packed import choose
 from sitr.backends.packed.choose import lowest
+from sitr.backends.packed.hashes import Words
 
 
-def by_hand(hashed: np.ndarray, sizes: list[int], most: int) -> list[bool]:
+def by_hand(hashed: Words, sizes: list[int], most: int) -> list[bool]:
     kept, first = [], 0
     for size in sizes:
         own = (hashed[first : first + size] >> np.uint64(64 - choose.HASH_BITS)).tolist()
@@ -34,7 +35,12 @@ def test_few_hashes_are_sorted_where_owners_are_large(monkeypatch: pytest.Monkey
     hashed = np.random.default_rng(1).integers(0, 2**64, 100_000, dtype=np.uint64)
     sorted_: list[int] = []
     usual = np.sort
-    monkeypatch.setattr(choose.np, "sort", lambda array: sorted_.append(len(array)) or usual(array))
+
+    def noted(array: Words) -> Words:
+        sorted_.append(len(array))
+        return usual(array)
+
+    monkeypatch.setattr(np, "sort", noted)
     lowest(hashed, np.array([60_000, 40_000]), 10)
     assert sorted_[0] < 400
     lowest(~(hashed >> np.uint64(30)), np.array([60_000, 40_000]), 10)

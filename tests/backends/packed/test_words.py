@@ -74,5 +74,5 @@ def test_rounding_to_even_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     to = UNITS[1]
     values = [0.5, 1.5, 2.5]
     assert words.granules(np.array(values), to).tolist() == in_duckdb(values, to)
-    monkeypatch.setattr(words.np, "trunc", np.rint)
+    monkeypatch.setattr(np, "trunc", np.rint)
     assert words.granules(np.array(values), to).tolist() != in_duckdb(values, to)

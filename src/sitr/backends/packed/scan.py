@@ -1,6 +1,6 @@
 """The statement that packed rows come from: one scan that filters and looks up public keys, and groups nothing.
 
-Numbers leave it as doubles. numpy clamps, rounds and shifts them in half the time that DuckDB takes (`words`).
+Numbers leave it as doubles. numpy clamps, rounds and shifts them, which is quicker (`words`).
 """
 
 from __future__ import annotations
