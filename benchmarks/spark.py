@@ -108,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     )
                     found.setdefault((name, what), []).append((rows, timed))
                     times.append(str(timed))
-                    out.print(f"{rows:,} rows, {what}, {name}: {timed}")  # a run that is stopped has told something
+                    out.print(f"{rows:,} rows, {what}, {name}: {timed}")  # so that a run that is stopped is not lost
                 table.add_row(f"{rows:,}", what, *times, f"{os.getloadavg()[0]:.1f}")
     out.print(table)
     for (name, what), times_of in found.items():

@@ -42,7 +42,7 @@ class DatabaseTable:
         >>> DatabaseTable("spark:", "main.Health.`My visits`").place
         'spark main.health.my visits'
         """
-        if self.url == SPARK:  # it does not tell upper from lower case, unless it is told to
+        if self.url == SPARK:  # by default, it ignores upper and lower case
             return f"spark {'.'.join(spark_names(self.table)).lower()}"
         parts = urlsplit(self.url)
         return f"{parts.netloc.rpartition('@')[2]}{parts.path} {'.'.join(names(self.table))}"
