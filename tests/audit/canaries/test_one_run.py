@@ -170,7 +170,7 @@ def test_columns_that_do_not_fit_are_refused(scores: list[float], included: list
     [(Guesses(1_000, 100, 75), 1e-4, 0.673), (Guesses(100_000, 1_510, 1_439), 1e-5, 2.675)],
 )
 def test_the_published_bounds_at_95_percent(guesses: Guesses, delta: float, printed: float) -> None:
-    """[SNJ23, App. D and Sec. 7]: at the printed ε the guesses are improbable, and at a thousandth more they are not."""
+    """[SNJ23, App. D and Sec. 7]: at the printed ε the guesses are improbable, and at a little more they are not."""
     assert (
         p_value(guesses, epsilon=printed - 1e-3, delta=delta)
         < 0.05

@@ -148,7 +148,7 @@ def test_with_independent_people_pufferfish_is_differential_privacy(rows: Rows, 
 
 
 def test_with_dependent_people_it_is_not() -> None:
-    """The twin: each bit by itself is turned with probability 1/4, so ε = ln 3, but the other person's bit tells too."""
+    """The twin: each bit is turned with probability 1/4, so ε = ln 3, but the other person's bit tells too."""
     turned = {True: Fraction(3, 4), False: Fraction(1, 4)}
     rows = [[turned[a == c] * turned[b == d] for c, d in PEOPLE] for a, b in PEOPLE]
     apart = pufferfish(rows, priors=[independent(Fraction(1, 3), Fraction(1, 5))], secrets=SECRETS, pairs=TOLD)

@@ -151,9 +151,9 @@ def _guesses(
 
 
 def p_value(guesses: Guesses, *, epsilon: float, delta: float = 0.0) -> float:
-    """The probability of as many correct guesses, at most, if the training is (ε, δ)-private.      [SNJ23, Cor. 5.4, App. D]
+    """The probability of as many correct guesses, at most, if the training is (ε, δ)-private.
 
-    With W ~ Bin(r, e^ε/(1 + e^ε)), the probability of v correct guesses or more is at most
+    [SNJ23, Cor. 5.4, App. D]  With W ~ Bin(r, e^ε/(1 + e^ε)), the probability of v correct guesses or more is at most
 
         P(W ≥ v) + 2mδ·max_i P(v − i ≤ W < v)/i.
 
@@ -188,7 +188,9 @@ def approximate_inverse(epsilon: float, delta: float) -> Inverse:
 
 
 def exceeds(guesses: Guesses, inverse: Inverse, *, failure: float) -> bool:
-    """Whether as many correct guesses have a probability of at most `failure` under a trade-off.      [MMC24; proved here]
+    """Whether as many correct guesses have a probability of at most `failure` under a trade-off.      [MMC24]
+
+    The inequality and the recursion are proved here.
 
     Let C be the number of correct guesses among r, p_k = P(C = k), and G the largest probability that the trade-off
     allows on one input for an event of a given probability on the other; `inverse` is its inverse. For canary i, fix
