@@ -308,6 +308,14 @@ def test_missing_values_do_not_turn_numbers_and_dates_into_text(tmp_path: Path) 
     assert dict(words.columns)["cost"] is Kind.TEXT  # any other word does
 
 
+def test_dates_with_missing_values_keep_their_format(tmp_path: Path) -> None:
+    rows = "".join(f"{day},{day}.03.2024\n" for day in range(13, 29))
+    found = settled(csv(tmp_path, f"id,day\n{rows}99,NA\n"))
+    assert (dict(found.columns)["day"], found.format.date_format) == (Kind.DATE, "%d.%m.%Y")
+    with connection(found.tables()) as engine:
+        assert engine.execute(f"SELECT count(day), count(*) FROM {found.relation}").fetchall() == [(16, 17)]
+
+
 def test_a_country_called_na_stays_unless_declared_as_missing(tmp_path: Path) -> None:
     path = csv(tmp_path, GAPS)
     query = "SELECT count(country) FROM {}"

@@ -17,6 +17,7 @@ from sitr.errors import DescriptionError, SourceError
 
 identifier, literal = DUCKDB.identifier, DUCKDB.literal
 
+_DATED = (Kind.DATE, Kind.TIMESTAMP)
 _DIGITS = 18
 """Whole numbers with more digits may not fit into 64 bits."""
 
@@ -81,7 +82,7 @@ def settle(path: Path, *, declared: Mapping[str, Kind], written: DeclaredFormat 
     texts = CsvFile(path, plain, tuple((name, Kind.TEXT) for name in names))
     missing: tuple[tuple[str, tuple[str, ...]], ...] = ()
     if "nulls" not in written:
-        kinds, missing = _missing(texts, kinds, declared, written)
+        kinds, missing, found = _missing(texts, kinds, declared, written, found)
         texts = replace(texts, format=replace(plain, nulls=MISSING))
     kinds, detected = _decimals(texts, kinds, declared, written.get("decimal"))
     unmarked = () if "decimal" in written or detected == COMMA else _unmarked(kinds, declared)
@@ -104,19 +105,22 @@ def settle(path: Path, *, declared: Mapping[str, Kind], written: DeclaredFormat 
 
 
 def _missing(
-    texts: CsvFile, kinds: dict[str, Kind], declared: Mapping[str, Kind], written: DeclaredFormat
-) -> tuple[dict[str, Kind], tuple[tuple[str, tuple[str, ...]], ...]]:
+    texts: CsvFile, kinds: dict[str, Kind], declared: Mapping[str, Kind], written: DeclaredFormat, found: _Sniffed
+) -> tuple[dict[str, Kind], tuple[tuple[str, tuple[str, ...]], ...], _Sniffed]:
     """The types if the values in `MISSING` mean no value, and which of them are in columns that are text otherwise.
 
-    DuckDB detects the types again, by the same rule. Columns of text stay as they are, and so do the values in them.
+    DuckDB detects types and formats of dates again, by the same rule. Columns of text stay as they are, and so do the
+    values in them. Nothing changes if another column would get another type.
     """
     words = [name for name, kind in kinds.items() if kind is Kind.TEXT and declared.get(name) is not Kind.TEXT]
     format = texts.format
     same = DeclaredFormat(delimiter=format.delimiter, quote=format.quote, header=format.header)
     again = _Sniffed.of(texts.path, {**written, **same, "nulls": MISSING}) if words else None
     if again is None or len(again.kinds) != len(kinds):
-        return kinds, ()
+        return kinds, (), found
     typed = dict(zip(kinds, again.kinds.values(), strict=True))
+    if any(typed[name] is not kind for name, kind in kinds.items() if kind in _DATED):
+        return kinds, (), found
     marks = ", ".join(map(literal, MISSING))
     looks = ", ".join(f"list(DISTINCT {column}) FILTER ({column} IN ({marks}))" for column in map(identifier, words))
     with connection(texts.tables()) as engine:
@@ -124,9 +128,8 @@ def _missing(
     seen = [
         (name, tuple(mark for mark in MISSING if mark in (some or ()))) for name, some in zip(words, row, strict=True)
     ]
-    able = (*NUMERIC, Kind.DATE, Kind.TIMESTAMP)
-    found = {name: typed[name] for name, some in seen if some and typed[name] in able}
-    return kinds | found, tuple(each for each in seen if each[1])
+    changed = {name: typed[name] for name, some in seen if some and typed[name] in (*NUMERIC, *_DATED)}
+    return kinds | changed, tuple(each for each in seen if each[1]), again
 
 
 def _decimals(

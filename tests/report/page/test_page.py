@@ -350,8 +350,5 @@ def test_a_table_of_six_numbers_fits_on_a_desk(opened, certify, words: Words) ->
     wide = tab.locator(".scroll.wide").first
     assert wide.evaluate("each => each.scrollWidth <= each.clientWidth")
     assert overflow(tab) <= 0
-    assert not tab.locator("details").first.evaluate("each => each.open")
-    tab.locator("summary").first.click()
-    assert tab.locator("details .scroll").first.evaluate("each => each.scrollWidth <= each.clientWidth")
     tab.set_viewport_size({"width": 390, "height": 900})
     assert overflow(tab) <= 0
