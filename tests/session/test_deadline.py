@@ -274,3 +274,18 @@ def test_a_wrong_setting_is_refused_before_the_charge(budget: Budget, monkeypatc
         budget.sql(SQL).release(rho=1)
     monkeypatch.delenv(deadline.VARIABLE)
     assert budget.sql(SQL).release(rho=1).receipt.entry.number == 1
+
+
+def test_a_deadline_of_centuries_is_waited_for_in_pieces(budget: Budget, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python refuses to sleep for more than 2^63 ns; the answer would be lost after the charge."""
+    waits: list[float] = []
+
+    def sleep(rest: float) -> None:
+        assert 0 <= rest * 1e9 < 2**63
+        waits.append(rest)
+
+    monkeypatch.setenv(deadline.VARIABLE, "0")
+    monkeypatch.setattr(deadline, "seconds", lambda *_: 1e10)
+    monkeypatch.setattr("sitr.session.deadline.time.sleep", sleep)
+    assert budget.sql(SQL).release(rho=1e5).receipt.departures == (Departure(1e10, 1),)
+    assert sum(waits) == pytest.approx(1e10)

@@ -101,6 +101,10 @@ Reading = BoundedQuery | Tally | Sheet | Numbers
 """A public description of the numbers that a question needs from the rows."""
 
 
+MOST_ROWS = 2**53
+"""No table has as many rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Caps:
     """The most groups of a person, and the most rows of a person in a group; None where there is no limit."""
@@ -248,7 +252,7 @@ def tree(reading: Reading) -> Tree:
             return _totals(query, (CellNumber(grid),))  # type: ignore[arg-type]
         case Sheet():
             rows = Rows(_person(reading.unit), (), tuple(CellNumber(Grid((axis,))) for axis in reading.axes))
-            return Listing(rows if rows.person is None else FewRows(rows, reading.most_rows))
+            return Listing(rows if rows.person is None else FewRows(rows, _reached(reading.most_rows)))
         case Numbers(column, missing):
             return Listing(Rows(None, (), (Double(column, missing),)))
 
@@ -295,12 +299,19 @@ def _totals(query: BoundedQuery, keys: tuple[Key | CellNumber, ...]) -> Totals:
         return Totals(replace(rows, values=tuple(map(_of_row, rows.values))))
     groups, watch = rows.caps.groups, query.watch
     reachable = (groups is None or groups > query.max_groups) and query.max_groups != query.max_rows
-    few = FewRows(FewGroups(rows, query.max_groups) if reachable else rows, query.max_rows_per_group)
-    of = few if query.max_rows is None else FewInTotal(few, query.max_rows)
+    own = FewGroups(rows, _reached(query.max_groups)) if reachable else rows
+    few = FewRows(own, _reached(query.max_rows_per_group))
+    of = few if query.max_rows is None else FewInTotal(few, _reached(query.max_rows))
     once = query.selected if len(query.selected) < len(query.keys) else ()
     if watch is None:
         return Totals(of, once=once)
     return Totals(of, beyond=watch.beyond, once=once, lost=watch.rows)
+
+
+def _reached(cap: int) -> int:
+    """The cap, or a smaller one that nobody exceeds either: engines refuse numbers of too many bits only when they meet
+    a row, and then a question would fail after the charge unless there are no rows."""
+    return min(cap, MOST_ROWS)
 
 
 def _value(term: Quantity) -> Value:

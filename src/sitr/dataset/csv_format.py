@@ -89,9 +89,18 @@ def check_written(written: DeclaredFormat) -> None:
             do="Say whether the first line names the columns.",
         )
     nulls = written.get("nulls", ())
-    if isinstance(nulls, str) or not all(isinstance(each, str) and each.strip() == each != "" for each in nulls):
+    if isinstance(nulls, str) or not all(isinstance(each, str) and _is_value(each) for each in nulls):
         raise DescriptionError(
             wanted="a list of values that mean no value, without spaces around them",
             given=quoted(nulls),
             do="Write for example nulls=['NA', '-'] (--null NA --null=-); an empty value always means no value.",
         )
+
+
+def _is_value(text: str) -> bool:
+    """Whether a field can be this text: bytes of a shell that are not UTF-8 arrive as half characters.
+
+    >>> _is_value("NA"), _is_value(" NA"), _is_value(""), _is_value(chr(0xDCFF))
+    (True, False, False, False)
+    """
+    return text.strip() == text != "" and not any(0xD800 <= ord(letter) <= 0xDFFF for letter in text)

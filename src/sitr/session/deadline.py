@@ -41,6 +41,8 @@ from sitr.session.cost import LONGEST, Cost, cost
 VARIABLE, LETTERS_VARIABLE = "SITR_ANSWER_ROWS", "SITR_ANSWER_LETTERS"
 FACTOR, START, SCAN, EACH, LETTER = 4, 0.25, 5e-7, 5e-8, 1.5e-8
 """A generous factor; the seconds of a question, of a row in a scan, of a row and a node, and of a letter in a pass."""
+PIECE = 1e9
+"""The longest sleep in one piece, in seconds."""
 USUAL, LONG = 100, 1_000
 """The letters of a text on average, and the texts that may be as long as they can."""
 
@@ -102,5 +104,13 @@ def padded(plan: Plan, public: Declared | None, reading: Any) -> Iterator[list[D
     finally:
         used = time.monotonic() - start
         multiple = max(math.ceil(used / whole), 1)
-        time.sleep(multiple * whole - used)
+        _wait(multiple * whole - used)
         departed.append(Departure(whole, multiple))
+
+
+def _wait(rest: float) -> None:
+    """Sleep in pieces: the system refuses centuries, and that error would lose an answer that was paid for."""
+    while rest > PIECE:
+        time.sleep(PIECE)
+        rest -= PIECE
+    time.sleep(rest)

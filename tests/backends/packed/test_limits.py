@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 from sitr.backends.duckdb import DuckDB, Reader
-from sitr.backends.packed import hold, passes
+from sitr.backends.engine import connection
+from sitr.backends.packed import arrange, groups, hold, passes
 from sitr.backends.packed.groups import NUMBER_BITS, numbered
 from sitr.backends.packed.layout import LARGEST, WORD, Layout, layout
 from sitr.backends.packed.totals import GroupTotals
@@ -190,3 +191,35 @@ def test_a_far_id_in_the_last_batch_is_numbered(type: str, monkeypatch: pytest.M
     one, other = both(table, query)
     assert one == other
     assert next(iter(one.values()))[0] == 5001
+
+
+# Caps and texts
+
+
+@pytest.mark.parametrize("sql", ["COUNT(*)", "SUM(days)", "MEDIAN(days)", "COUNT(DISTINCT id)"])
+@pytest.mark.parametrize("cap", [2**63, 2**127, 10**40])
+def test_a_huge_cap_caps_nothing_and_fails_for_no_rows(sql: str, cap: int) -> None:
+    """A cap may be any number, and a question with it must not fail as soon as there is a row."""
+    table = visits(3, newcomer=True)
+    sql = f"SELECT city, {sql} AS s FROM visits GROUP BY city"
+    for caps in ((cap, cap), (2, cap), (cap, 3)):
+        usual, found = (asked(table, sql, caps=each, bounds={"days": (0, 9)}) for each in ((9, 9), caps))
+        assert both(table, found) == both(table, usual)
+
+
+def test_texts_have_offsets_of_64_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 32 bits, more than 2 GiB of different ids or keys make Arrow fail, after the charge."""
+    types = []
+
+    def noted(chunks: Sequence[pa.Array]) -> Any:
+        types.extend(chunk.type for chunk in chunks)
+        return numbered(chunks)
+
+    monkeypatch.setattr(groups, "numbered", noted)
+    monkeypatch.setattr(arrange, "numbered", noted)
+    table = pa.table({"id": ["a", "b"], "city": ["x", "y"], "days": pa.array([1, 2], pa.int64())})
+    one, other = both(table, asked(table, MEDIANS, bounds={"days": (0, 9)}))
+    assert one == other
+    assert types == [pa.large_string()] * 2
+    with connection({}) as engine:  # whoever uses this DuckDB next gets the usual texts
+        assert engine.sql("SELECT 'a' AS t").to_arrow_table().schema.field("t").type == pa.string()
