@@ -42,6 +42,10 @@ EDITS: dict[str, Callable[[dict[str, Any]], object]] = {
     "a price": lambda books: books["rows"]["entries"][1].update(price="pure(epsilon=0.01)"),
     "a row is gone": lambda books: books["rows"]["seals"].clear(),
     "a row is new": lambda books: books["rows"]["seals"].append(books["rows"]["seals"][0] | {"number": 2}),
+    "a row hides another": lambda books: books["rows"]["seals"].insert(0, books["rows"]["seals"][0] | {"sha256": "e" * 64}),
+    "a price hides another": lambda books: books["rows"]["entries"].insert(
+        0, books["rows"]["entries"][0] | {"price": "pure(epsilon=0.01)"}
+    ),
     "a record is gone": lambda books: books["records"].pop(2),
     "the end is cut off, but not its rows": lambda books: books["records"].pop(),
     "two records change places": lambda books: books["records"].__setitem__(slice(2, 4), books["records"][3:1:-1]),

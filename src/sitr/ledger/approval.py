@@ -10,7 +10,7 @@ from sitr.flavors.notation import write
 from sitr.flavors.promise import Promise
 from sitr.ledger.book import writing
 from sitr.ledger.ledger import Ledger
-from sitr.ledger.proposals import APPROVED, ASKED, REFUSED, Proposal, check_decision, proposal, proposals
+from sitr.ledger.proposals import APPROVED, ASKED, REFUSED, Proposal, check_decision, check_signed, proposal, proposals
 from sitr.ledger.roles import check_charge, check_steward
 from sitr.ledger.steward import in_file
 from sitr.ledger.who import user
@@ -86,5 +86,6 @@ def _decide(ledger: Ledger, number: int, kind: str, reason: str) -> Proposal:
         found = proposal(page.connection, number)
         check_steward(page.check_account(found.dataset).members, user())
         check_decision(found, by=user())
+        check_signed(page.connection, number)  # what is approved is what was asked
         page.act(kind, {"reason": reason.strip()}, dataset=found.dataset, about=number)
         return proposal(page.connection, number)
