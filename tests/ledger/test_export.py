@@ -42,7 +42,9 @@ EDITS: dict[str, Callable[[dict[str, Any]], object]] = {
     "a price": lambda books: books["rows"]["entries"][1].update(price="pure(epsilon=0.01)"),
     "a row is gone": lambda books: books["rows"]["seals"].clear(),
     "a row is new": lambda books: books["rows"]["seals"].append(books["rows"]["seals"][0] | {"number": 2}),
-    "a row hides another": lambda books: books["rows"]["seals"].insert(0, books["rows"]["seals"][0] | {"sha256": "e" * 64}),
+    "a row hides another": lambda books: books["rows"]["seals"].insert(
+        0, books["rows"]["seals"][0] | {"sha256": "e" * 64}
+    ),
     "a price hides another": lambda books: books["rows"]["entries"].insert(
         0, books["rows"]["entries"][0] | {"price": "pure(epsilon=0.01)"}
     ),

@@ -200,7 +200,9 @@ def read_export(path: Path) -> ExportedLedger:
 def _wrong(rows: Mapping[str, list[dict[str, Any]]], records: list[chain.Record]) -> int:
     """The number of the first record that does not belong; 0 if the chain and all signatures are whole."""
     left = {(table, str(row[key])): row for table, key in chain.KEYS.items() for row in rows[table]}
-    twice = len(left) < sum(map(len, rows.values()))  # a record hashes one row of a number, whatever is shown of another
+    twice = len(left) < sum(
+        map(len, rows.values())
+    )  # a record hashes one row of a number, whatever is shown of another
     acts = (row for row in rows["acts"] if row["kind"] in (BEGAN, JOINED))
     known = {str(body(row["body"]).get("public")) for row in acts}
     before, newest = chain.START, dict[str, chain.Record]()

@@ -21,6 +21,9 @@ ASKED, APPROVED, REFUSED = "asked", "approved", "refused"
 """The acts of a request."""
 
 DECISIONS = (APPROVED, REFUSED)
+RESUMED = "resumed"
+"""The act of going on after a loss. Earlier requests have expired: whether they were answered is not known."""
+
 BOUND = ("share", "price", "question", "plan", "description")
 """What the charge that answers a request has in common with it."""
 
@@ -88,12 +91,13 @@ def _read(connection: Connection, row: Any, now: datetime) -> Proposal:
     decided = connection.execute("SELECT * FROM acts WHERE about = ? ORDER BY number LIMIT 1", (row["number"],))
     decision = decided.fetchone()
     answer = connection.execute("SELECT number FROM entries WHERE request = ?", (row["number"],)).fetchone()
+    lost = connection.execute("SELECT 1 FROM acts WHERE kind = ? AND number > ? LIMIT 1", (RESUMED, row["number"]))
     expires, at = (datetime.fromisoformat(text) for text in (said["expires"], row["at"]))
     if answer is not None:
         status = Status.ANSWERED
     elif decision is not None and decision["kind"] == REFUSED:
         status = Status.REFUSED
-    elif now >= expires:
+    elif now >= expires or lost.fetchone() is not None:
         status = Status.EXPIRED
     else:
         status = Status.ASKED if decision is None else Status.APPROVED
