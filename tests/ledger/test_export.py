@@ -14,6 +14,7 @@ from sitr.errors import InvalidParameter, LedgerError
 from sitr.flavors.pure import PureDP
 from sitr.ledger.entry import Sealed
 from sitr.ledger.export import export, read_export, read_head, write_json, write_tables
+from sitr.ledger.resume import back_up
 from sitr.ledger.sql import SqlLedger
 
 
@@ -112,3 +113,13 @@ def test_tables_hold_the_same_rows(ledger: SqlLedger, tmp_path: Path) -> None:
     with (tmp_path / "books" / "entries.csv").open(encoding="utf-8") as file:
         assert [row["question"] for row in csv.DictReader(file)] == ["SELECT COUNT(*) AS ن FROM clinic"] * 3
     assert json.loads((tmp_path / "books" / "head.json").read_text()) == content["head"]
+
+
+def test_no_head_is_signed_of_an_old_copy(ledger: SqlLedger, path: Path) -> None:
+    back_up(ledger, copy := path.with_name("copy.db"))
+    ledger.charge("clinic", price=PureDP(0.1), question="later")
+    for end in ("", "-wal", "-shm"):
+        Path(f"{path}{end}").unlink(missing_ok=True)
+    copy.rename(path)
+    with pytest.raises(LedgerError, match="is behind its witness"):
+        export(SqlLedger(path))

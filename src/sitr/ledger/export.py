@@ -22,7 +22,7 @@ from sitr.accounting.filter import Filter
 from sitr.errors import FileError, InvalidParameter, LedgerError
 from sitr.flavors.notation import parse
 from sitr.ledger import chain
-from sitr.ledger.book import SECOND, ledger_id
+from sitr.ledger.book import SECOND, ledger_id, now
 from sitr.ledger.entry import Entry, Seal, Sealed
 from sitr.ledger.key import genuine, installation_key
 from sitr.ledger.sql import SqlLedger
@@ -33,7 +33,11 @@ FORMAT, HEAD = "sitr ledger export 1", "sitr ledger head 1"
 
 
 def export(ledger: SqlLedger) -> dict[str, Any]:
-    """Everything in a ledger: its rows by table, its records in order, and its head."""
+    """Everything in a ledger: its rows by table, its records in order, and its head.
+
+    `LedgerError` if it is behind its witness or was changed since: no head is signed of a ledger that is not used.
+    """
+    now(ledger._file)
     with ledger._file.transaction(write=False) as connection:
         ordered = {table: f"SELECT * FROM {table} ORDER BY {key}" for table, key in chain.KEYS.items()}
         rows = {table: [dict(row) for row in connection.execute(sql)] for table, sql in ordered.items()}
