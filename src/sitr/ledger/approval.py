@@ -48,11 +48,7 @@ def propose(
     with writing(file._file) as page:
         spent = page.check_account(dataset)
         check_charge(spent.members, user(), share)
-        charge, after = (
-            spent.filter().charge(price),
-            spent.filter().consent(price),
-        )  # what cannot be paid is refused now
-        left = after.remaining()
+        charge, left = spent.filter().charge(price), spent.filter().consent(price).remaining()  # or it is refused now
         if spent.shares or share:
             left = spent.tree(dataset).charge(share, charge).left(share)
         spent.rules.check_price(charge)

@@ -48,8 +48,8 @@ def _entered(path: Path, deadline: float, late: Callable[[], Exception], like: P
         other = None if like is None else like.stat()  # first: no tickets for a file that is not there
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            _refuse_foreign(handle, path)
             if other is not None:
+                _refuse_foreign(handle, path)
                 _permit(handle, other)
             _wait(handle, fcntl.F_WRLCK, _DOOR, 1, deadline, late)
             if _is(handle, path):
