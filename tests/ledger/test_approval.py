@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from sitr.errors import LedgerError, NotAllowed
+from sitr.errors import InvalidUse, LedgerError, NotAllowed
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
 from sitr.ledger.approval import approve, propose, queue, refuse
 from sitr.ledger.book import act_row, insert
 from sitr.ledger.entry import Warrant
 from sitr.ledger.examine import Fault
 from sitr.ledger.key import installation_key
 from sitr.ledger.proposals import Proposal, Status
+from sitr.ledger.resume import back_up, restore
 from sitr.ledger.sql import SqlLedger
 from sitr.ledger.who import acting
 from tests.ledger.test_witness import faults, without_triggers
@@ -98,3 +101,90 @@ def test_an_approved_request_is_charged_once(ledger: SqlLedger) -> None:
         with pytest.raises(NotAllowed, match="is answered, not approved"):
             ledger.charge("clinic", price=PureDP(0.1), warrant=warrant, **ASKED)
     assert len(ledger.entries()) == 1
+
+
+def test_an_approval_without_a_record_is_not_believed(ledger: SqlLedger, path: Path) -> None:
+    """A row that was put in by hand, which no trigger forbids and no witness has seen."""
+    found = asked(ledger)
+    row = act_row("approved", {}, dataset="clinic") | {"about": found.number, "number": 99, "by": "noor"}
+    with without_triggers(path) as connection:
+        columns, values = ", ".join(row), ", ".join(f":{name}" for name in row)
+        connection.execute(f"INSERT INTO acts ({columns}) VALUES ({values})", row)
+    with acting("ana"), pytest.raises(LedgerError, match=f"Request {found.number} was changed by hand"):
+        ledger.charge("clinic", price=PureDP(0.1), warrant=Warrant(request=found.number), **ASKED)
+    assert ledger.standing("clinic").charges == 0
+
+
+@pytest.mark.parametrize("decided", [True, False])
+def test_a_request_that_was_changed_by_hand_is_not_approved_or_answered(
+    ledger: SqlLedger, path: Path, *, decided: bool
+) -> None:
+    """ana is allowed 0.1 for one question, and writes another price into the row: the witness has seen it before."""
+    found = asked(ledger)
+    if decided:
+        with acting("noor"):
+            approve(ledger, found.number)
+    with without_triggers(path) as connection:
+        change = "UPDATE acts SET body = replace(body, 'pure(epsilon=0.1)', 'pure(epsilon=0.9)') WHERE number = ?"
+        connection.execute(change, (found.number,))
+    asks = {"price": PureDP(0.9), "warrant": Warrant(request=found.number), **ASKED}
+    goes_on = partial(ledger.charge, "clinic", **asks) if decided else partial(approve, ledger, found.number)
+    with acting("ana" if decided else "noor"), pytest.raises(LedgerError, match="was changed by hand"):
+        goes_on()
+
+
+def test_an_answer_before_its_approval_is_found(ledger: SqlLedger, path: Path) -> None:
+    found, key = asked(ledger), installation_key()
+    row = {"dataset": "clinic", "price": "pure(epsilon=0.1)", **ASKED, "at": found.at.isoformat(), "by": "ana"}
+    row |= {"version": "0", "charges": 1, "paid": "1/10", "request": found.number}
+    with without_triggers(path) as connection:
+        insert(connection, "entries", row, key)
+        with acting("noor"):
+            decision = act_row("approved", {}, dataset="clinic") | {"about": found.number}
+            insert(connection, "acts", decision, key)
+    assert [(each.fault, each.table) for each in ledger.examine().findings] == [(Fault.WRONG_SUM, "entries")]
+
+
+def test_a_decision_in_the_name_of_another_data_set_is_found(ledger: SqlLedger, path: Path) -> None:
+    """The steward of the school has nothing to say about the clinic."""
+    found = asked(ledger)
+    ledger.open("school", promise=PureDP(1.0), neighbors="row, add-remove")
+    with acting("noor"), without_triggers(path) as connection:
+        decision = act_row("approved", {}, dataset="school") | {"about": found.number}
+        insert(connection, "acts", decision, installation_key())
+    assert faults(ledger) == {Fault.WRONG_SUM}
+
+
+def test_an_approval_from_before_a_loss_is_not_used_again(ledger: SqlLedger, path: Path) -> None:
+    """It was answered after the backup, and the answer stays spent; a second one needs a new request."""
+    found = asked(ledger)
+    with acting("noor"):
+        approve(ledger, found.number)
+    back_up(ledger, copy := path.with_name("copy.db"))
+    with acting("ana"):
+        ledger.charge("clinic", price=PureDP(0.1), warrant=Warrant(request=found.number), **ASKED)
+    for end in ("", "-wal", "-shm"):
+        Path(f"{path}{end}").unlink(missing_ok=True)
+    restore(copy, path)
+    with acting("ana"), pytest.raises(NotAllowed, match="is expired, not approved"):
+        SqlLedger(path).charge("clinic", price=PureDP(0.1), warrant=Warrant(request=found.number), **ASKED)
+
+
+def test_a_budget_with_a_gamma_takes_requests(path: Path) -> None:
+    ledger = SqlLedger(path)
+    ledger.open("clinic", promise=RandomDP(PureDP(1.0), 0.05), neighbors="row, replace-one")
+    assert asked(ledger).left == "random(pure(epsilon=0.9), gamma=0.0)"
+
+
+def test_a_reason_that_is_no_text_is_refused(ledger: SqlLedger) -> None:
+    with pytest.raises(InvalidUse, match="Expected a reason"):
+        propose(ledger, "clinic", share="", price=PureDP(0.1), reason="\udcff", errors={}, **ASKED)
+    found = asked(ledger)
+    with acting("noor"), pytest.raises(InvalidUse, match="Expected a reason"):
+        approve(ledger, found.number, reason="\udcff")
+
+
+def test_nobody_acts_without_a_name() -> None:
+    """A login without a name would act as the user of the server."""
+    with pytest.raises(InvalidUse, match="the name of a user"), acting(""):
+        pass

@@ -14,6 +14,7 @@ from sitr.errors import InvalidParameter, LedgerError
 from sitr.flavors.pure import PureDP
 from sitr.ledger.entry import Sealed
 from sitr.ledger.export import export, read_export, read_head, write_json, write_tables
+from sitr.ledger.resume import back_up
 from sitr.ledger.sql import SqlLedger
 
 
@@ -42,6 +43,12 @@ EDITS: dict[str, Callable[[dict[str, Any]], object]] = {
     "a price": lambda books: books["rows"]["entries"][1].update(price="pure(epsilon=0.01)"),
     "a row is gone": lambda books: books["rows"]["seals"].clear(),
     "a row is new": lambda books: books["rows"]["seals"].append(books["rows"]["seals"][0] | {"number": 2}),
+    "a row hides another": lambda books: books["rows"]["seals"].insert(
+        0, books["rows"]["seals"][0] | {"sha256": "e" * 64}
+    ),
+    "a price hides another": lambda books: books["rows"]["entries"].insert(
+        0, books["rows"]["entries"][0] | {"price": "pure(epsilon=0.01)"}
+    ),
     "a record is gone": lambda books: books["records"].pop(2),
     "the end is cut off, but not its rows": lambda books: books["records"].pop(),
     "two records change places": lambda books: books["records"].__setitem__(slice(2, 4), books["records"][3:1:-1]),
@@ -106,3 +113,13 @@ def test_tables_hold_the_same_rows(ledger: SqlLedger, tmp_path: Path) -> None:
     with (tmp_path / "books" / "entries.csv").open(encoding="utf-8") as file:
         assert [row["question"] for row in csv.DictReader(file)] == ["SELECT COUNT(*) AS ن FROM clinic"] * 3
     assert json.loads((tmp_path / "books" / "head.json").read_text()) == content["head"]
+
+
+def test_no_head_is_signed_of_an_old_copy(ledger: SqlLedger, path: Path) -> None:
+    back_up(ledger, copy := path.with_name("copy.db"))
+    ledger.charge("clinic", price=PureDP(0.1), question="later")
+    for end in ("", "-wal", "-shm"):
+        Path(f"{path}{end}").unlink(missing_ok=True)
+    copy.rename(path)
+    with pytest.raises(LedgerError, match="is behind its witness"):
+        export(SqlLedger(path))

@@ -159,3 +159,45 @@ def test_only_a_steward_goes_on_after_a_loss(ledger: SqlLedger, path: Path) -> N
         (found,) = restore(copy, path)
     assert found.price == PureDP(0.1)
     assert faults(SqlLedger(path)) == set()
+
+
+def test_an_old_copy_frees_nobody_from_roles_and_rules(path: Path) -> None:
+    """Made before there were any: whoever puts it back would be the first steward of a budget without rules."""
+    ledger = SqlLedger(path)
+    ledger.open("clinic", promise=PureDP(1.0), neighbors="row, add-remove")
+    back_up(ledger, copy := path.with_name("copy.db"))
+    with acting("noor"):
+        steward.assign(ledger, "clinic", "noor", Duty.STEWARD)
+        steward.assign(ledger, "clinic", "amir", Duty.STEWARD)
+        steward.allot(ledger, "clinic", "ana", PureDP(0.3))
+        steward.assign(ledger, "clinic", "ana", Duty.ANALYST, share="ana")
+        steward.rule(ledger, "clinic", Rules(approval="pure(0.2)"))
+    known = steward.state(ledger, "clinic")
+    lose(path)
+    with acting("ana"), pytest.raises(NotAllowed, match="only a steward may do this"):
+        restore(copy, path)
+    lose(path)
+    with acting("noor"):
+        restore(copy, path)
+    found = steward.state(SqlLedger(path), "clinic")
+    assert (found.members, found.rules) == (known.members, known.rules)
+    assert faults(SqlLedger(path)) == set()
+
+
+def test_a_steward_of_an_old_copy_hands_over_to_those_of_the_witness(ledger: SqlLedger, path: Path) -> None:
+    back_up(ledger, copy := path.with_name("copy.db"))
+    with acting("noor"):
+        steward.assign(ledger, "clinic", "amir", Duty.STEWARD)
+    with acting("amir"):
+        steward.assign(ledger, "clinic", "noor", None)
+    lose(path)
+    with acting("noor"):
+        restore(copy, path)
+    duties = {name: member.duty for name, member in steward.state(SqlLedger(path), "clinic").members.items()}
+    assert duties == {"amir": Duty.STEWARD, "ana": Duty.ANALYST, "omar": Duty.AUDITOR}
+    assert faults(SqlLedger(path)) == set()
+
+
+def lose(path: Path) -> None:
+    for end in ("", "-wal", "-shm"):
+        Path(f"{path}{end}").unlink(missing_ok=True)

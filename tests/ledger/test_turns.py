@@ -189,3 +189,19 @@ def test_sixteen_processes_stop_exactly_at_the_budget(place: Place, start: Start
 @pytest.mark.slow
 def test_sixteen_processes_for_a_while(place: Place, start: Start) -> None:
     race(place, start, 3000)
+
+
+@pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
+def test_a_link_in_place_of_the_tickets_changes_no_other_file(
+    path: Path, tmp_path: Path, link: Callable[[Path, Path], None]
+) -> None:
+    """Whoever may write to the folder of a ledger could have any file of the next writer changed, or given away."""
+    ledger = SqlLedger(path)
+    ledger.open("clinic", promise=PureDP(1.0), neighbors="row, add-remove")
+    path.chmod(0o666)
+    other = tmp_path / "secret"
+    other.write_text("my own business")
+    other.chmod(0o600)
+    link(tmp_path / "ledger.db-turns", other)
+    assert ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")[0].number == 1  # SQLite's own lock is enough
+    assert (other.read_text(), other.stat().st_mode & 0o777) == ("my own business", 0o600)

@@ -105,18 +105,21 @@ def split(url: str) -> tuple[str, str | None]:
     except ValueError:
         raise _odd() from None
     who, at, where = parts.netloc.rpartition("@")
-    # Of a password with a sign such as / or # that is not escaped, a part would be taken for a host or a name.
-    if not _HOSTS.fullmatch(where) or "@" in parts.path or parts.fragment or "#" in url or "\0" in url:
+    # Of a password with a sign such as / ? or # that is not escaped, a part would be taken for a host or a name.
+    if not _HOSTS.fullmatch(where) or "@" in parts.path + parts.query or parts.fragment or "#" in url or "\0" in url:
         raise _odd()
     user, colon, secret = who.partition(":")
     options = parse_qsl(parts.query, keep_blank_values=True)
     given = dict(options).get("password")
-    kept = urlencode([(name, value) for name, value in options if name not in SECRETS], safe="/", quote_via=quote)
+    kept = urlencode(
+        [(name, value) for name, value in options if name.lower() not in SECRETS], safe="/", quote_via=quote
+    )
     shown = f"postgresql://{user}{at}{where}{parts.path}{'?' if kept else ''}{kept}"
     return shown, unquote(secret) if colon else given
 
 
-_HOSTS = re.compile(r"(?:(?:\[[^\]@]*\]|[^:@,\[\]]*)(?::[0-9]*)?,?)*")
+_HOST = r"(?:\[[^\]@]*\]|[^:@,\[\]]*)(?::[0-9]*)?"
+_HOSTS = re.compile(f"{_HOST}(?:,{_HOST})*")
 
 
 def _odd() -> SourceError:

@@ -10,7 +10,7 @@ from sitr.flavors.notation import write
 from sitr.flavors.promise import Promise
 from sitr.ledger.book import writing
 from sitr.ledger.ledger import Ledger
-from sitr.ledger.proposals import APPROVED, ASKED, REFUSED, Proposal, check_decision, proposal, proposals
+from sitr.ledger.proposals import APPROVED, ASKED, REFUSED, Proposal, check_decision, check_signed, proposal, proposals
 from sitr.ledger.roles import check_charge, check_steward
 from sitr.ledger.steward import in_file
 from sitr.ledger.who import user
@@ -38,7 +38,8 @@ def propose(
             given="A question with a function of your own cannot be requested, because it has no text to approve.",
             do="Ask in SQL, or for a histogram; nothing was changed.",
         )
-    if not isinstance(reason, str) or not reason.strip():
+    said = _text(reason)
+    if not said:
         raise InvalidUse(wanted="a reason", given=quoted(reason), do="Say what the answer is for.")
     if not isinstance(days, int) or isinstance(days, bool) or not 0 < days <= 366:
         raise InvalidUse(wanted="a number of days from 1 to 366", given=quoted(days), do="Correct it.")
@@ -47,8 +48,9 @@ def propose(
     with writing(file._file) as page:
         spent = page.check_account(dataset)
         check_charge(spent.members, user(), share)
-        charge = spent.filter().charge(price)
-        accounts = spent.tree(dataset).charge(share, charge)  # what cannot be paid is refused now
+        charge, left = spent.filter().charge(price), spent.filter().consent(price).remaining()  # or it is refused now
+        if spent.shares or share:
+            left = spent.tree(dataset).charge(share, charge).left(share)
         spent.rules.check_price(charge)
         body = {
             "share": share,
@@ -56,9 +58,9 @@ def propose(
             "question": question,
             "plan": plan,
             "description": description,
-            "reason": reason.strip(),
+            "reason": said,
             "errors": dict(errors),
-            "left": write(accounts.left(share)),
+            "left": write(left),
             "expires": (datetime.now(UTC) + timedelta(days=days)).isoformat(),
         }
         number = page.act(ASKED, body, dataset=dataset)
@@ -81,10 +83,22 @@ def queue(ledger: Ledger, dataset: str | None = None) -> list[Proposal]:
         return proposals(connection, dataset)
 
 
+def _text(reason: object) -> str:
+    """A reason that can be stored; `InvalidUse` for octets that are no text."""
+    try:
+        if isinstance(reason, str) and reason.encode() is not None:
+            return reason.strip()
+    except UnicodeEncodeError:
+        pass
+    raise InvalidUse(wanted="a reason", given=ascii(reason), do="Say what the answer is for.")
+
+
 def _decide(ledger: Ledger, number: int, kind: str, reason: str) -> Proposal:
+    said = _text(reason)
     with writing(in_file(ledger)._file) as page:
         found = proposal(page.connection, number)
         check_steward(page.check_account(found.dataset).members, user())
         check_decision(found, by=user())
-        page.act(kind, {"reason": reason.strip()}, dataset=found.dataset, about=number)
+        check_signed(page.connection, number)  # what is approved is what was asked
+        page.act(kind, {"reason": said}, dataset=found.dataset, about=number)
         return proposal(page.connection, number)

@@ -22,7 +22,7 @@ from sitr.accounting.filter import Filter
 from sitr.errors import FileError, InvalidParameter, LedgerError
 from sitr.flavors.notation import parse
 from sitr.ledger import chain
-from sitr.ledger.book import SECOND, ledger_id
+from sitr.ledger.book import SECOND, ledger_id, now
 from sitr.ledger.entry import Entry, Seal, Sealed
 from sitr.ledger.key import genuine, installation_key
 from sitr.ledger.sql import SqlLedger
@@ -33,7 +33,11 @@ FORMAT, HEAD = "sitr ledger export 1", "sitr ledger head 1"
 
 
 def export(ledger: SqlLedger) -> dict[str, Any]:
-    """Everything in a ledger: its rows by table, its records in order, and its head."""
+    """Everything in a ledger: its rows by table, its records in order, and its head.
+
+    `LedgerError` if it is behind its witness or was changed since: no head is signed of a ledger that is not used.
+    """
+    now(ledger._file)
     with ledger._file.transaction(write=False) as connection:
         ordered = {table: f"SELECT * FROM {table} ORDER BY {key}" for table, key in chain.KEYS.items()}
         rows = {table: [dict(row) for row in connection.execute(sql)] for table, sql in ordered.items()}
@@ -200,6 +204,9 @@ def read_export(path: Path) -> ExportedLedger:
 def _wrong(rows: Mapping[str, list[dict[str, Any]]], records: list[chain.Record]) -> int:
     """The number of the first record that does not belong; 0 if the chain and all signatures are whole."""
     left = {(table, str(row[key])): row for table, key in chain.KEYS.items() for row in rows[table]}
+    twice = len(left) < sum(
+        map(len, rows.values())
+    )  # a record hashes one row of a number, whatever is shown of another
     acts = (row for row in rows["acts"] if row["kind"] in (BEGAN, JOINED))
     known = {str(body(row["body"]).get("public")) for row in acts}
     before, newest = chain.START, dict[str, chain.Record]()
@@ -211,4 +218,4 @@ def _wrong(rows: Mapping[str, list[dict[str, Any]]], records: list[chain.Record]
             return number
         before, newest[found.signer] = found.hash, found
     unsigned = [found.number for found in newest.values() if not chain.signed(found)]
-    return unsigned[0] if unsigned else len(records) + 1 if left or not records else 0
+    return unsigned[0] if unsigned else len(records) + 1 if left or twice or not records else 0

@@ -45,6 +45,7 @@ def check(page: Page, spent: Spent, charge: Charge) -> None:
         bound = {"share": warrant.share, "price": write(charge.price), "question": charge.question}
         bound |= {"plan": charge.plan, "description": charge.description}
         found = proposals.proposal(page.connection, warrant.request)
+        proposals.check_signed(page.connection, warrant.request)
         proposals.check_answer(found, bound, dataset=charge.dataset, by=user())
     elif rules.needs_approval(charge.price):
         raise NotAllowed(

@@ -14,12 +14,16 @@ from typing import Any
 
 from sitr.dataclass import dataclass
 from sitr.errors import LedgerError, NotAllowed
+from sitr.ledger import chain
 from sitr.ledger.database import Connection
 
 ASKED, APPROVED, REFUSED = "asked", "approved", "refused"
 """The acts of a request."""
 
 DECISIONS = (APPROVED, REFUSED)
+RESUMED = "resumed"
+"""The act of going on after a loss. Earlier requests have expired: whether they were answered is not known."""
+
 BOUND = ("share", "price", "question", "plan", "description")
 """What the charge that answers a request has in common with it."""
 
@@ -87,12 +91,13 @@ def _read(connection: Connection, row: Any, now: datetime) -> Proposal:
     decided = connection.execute("SELECT * FROM acts WHERE about = ? ORDER BY number LIMIT 1", (row["number"],))
     decision = decided.fetchone()
     answer = connection.execute("SELECT number FROM entries WHERE request = ?", (row["number"],)).fetchone()
+    lost = connection.execute("SELECT 1 FROM acts WHERE kind = ? AND number > ? LIMIT 1", (RESUMED, row["number"]))
     expires, at = (datetime.fromisoformat(text) for text in (said["expires"], row["at"]))
     if answer is not None:
         status = Status.ANSWERED
     elif decision is not None and decision["kind"] == REFUSED:
         status = Status.REFUSED
-    elif now >= expires:
+    elif now >= expires or lost.fetchone() is not None:
         status = Status.EXPIRED
     else:
         status = Status.ASKED if decision is None else Status.APPROVED
@@ -127,6 +132,19 @@ def check_decision(found: Proposal, *, by: str) -> None:
         )
 
 
+def check_signed(connection: Connection, number: int) -> None:
+    """Refuse a request or a decision that is not the one that was signed: the witness looks at newer records only."""
+    acts = connection.execute("SELECT number FROM acts WHERE number = ? OR about = ?", (number, number)).fetchall()
+    for row in acts:
+        found = chain.of_row(connection, "acts", row["number"])
+        if found is None or not chain.intact(connection, found) or not chain.signed(found):
+            raise LedgerError(
+                given=f"Request {number} was changed by hand, or its decision was.",
+                do="Run sitr ledger verify to see every change, and restore the ledger from a backup; nothing was "
+                "spent.",
+            )
+
+
 def check_answer(found: Proposal, bound: Mapping[str, str], *, dataset: str, by: str) -> None:
     """Refuse a charge that is not the one that was approved."""
     if found.status is not Status.APPROVED:
@@ -147,17 +165,22 @@ def check_answer(found: Proposal, bound: Mapping[str, str], *, dataset: str, by:
 
 
 def sound(connection: Connection, row: Any) -> bool:
-    """Whether a decision in a chain was possible: the first one, about a request, by somebody else."""
-    asked = connection.execute('SELECT "by", kind FROM acts WHERE number = ?', (row["about"],)).fetchone()
+    """Whether a decision in a chain was possible: the first one, about a request for its data set, by somebody else."""
+    asked = connection.execute("SELECT * FROM acts WHERE number = ?", (row["about"],)).fetchone()
     earlier = "SELECT 1 FROM acts WHERE about = ? AND number < ? LIMIT 1"
     second = connection.execute(earlier, (row["about"], row["number"])).fetchone()
-    return asked is not None and asked["kind"] == ASKED and asked["by"] != row["by"] and second is None
+    if asked is None or asked["kind"] != ASKED or asked["number"] >= row["number"]:
+        return False
+    return asked["dataset"] == row["dataset"] and asked["by"] != row["by"] and second is None
 
 
 def as_approved(connection: Connection, row: Any) -> bool:
-    """Whether an entry in a chain is the one that was approved."""
-    approved = "SELECT 1 FROM acts WHERE about = ? AND kind = ? LIMIT 1"
-    if connection.execute(approved, (row["request"], APPROVED)).fetchone() is None:
+    """Whether an entry in a chain is the one that was approved, and not before it was."""
+    approved = "SELECT number FROM acts WHERE about = ? AND kind = ? LIMIT 1"
+    decision = connection.execute(approved, (row["request"], APPROVED)).fetchone()
+    earlier = None if decision is None else chain.of_row(connection, "acts", decision["number"])
+    entry = chain.of_row(connection, "entries", row["number"])
+    if earlier is None or entry is None or earlier.number > entry.number:
         return False
     found = proposal(connection, row["request"])
     bound = {name: row[name] or "" for name in BOUND}

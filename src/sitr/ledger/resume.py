@@ -2,8 +2,9 @@
 
 An old copy of a ledger, or one whose end was cut off, is refused because nobody can say what was answered since. The
 witness can: it holds the total of every account. The difference is charged to each account, as an entry that says so,
-and accounts that were opened since are opened again. Without a witness nothing is known, so every account is exhausted.
-Either way, no budget comes back, and the act is recorded.
+and accounts that were opened since are opened again, with the roles and rules that they had. Without a witness nothing
+is known, so every account is exhausted. Either way, no budget comes back, and the act is recorded. Requests that were
+not answered in what is left have expired: they may have been answered in what is lost.
 """
 
 from __future__ import annotations
@@ -22,24 +23,22 @@ from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import write
 from sitr.flavors.random import RandomDP
 from sitr.ledger import chain, registry
-from sitr.ledger.acts import ALLOT, RESERVE
+from sitr.ledger.acts import ALLOT, RESERVE, ROLE, RULES, rules_body
 from sitr.ledger.book import Page, ledger_id
 from sitr.ledger.database import Connection
 from sitr.ledger.key import installation_key
 from sitr.ledger.migrate import as_made
-from sitr.ledger.roles import check_steward
+from sitr.ledger.proposals import RESUMED
+from sitr.ledger.roles import Duty, check_steward
 from sitr.ledger.spent import Spent
 from sitr.ledger.sql import SqlLedger
 from sitr.ledger.sqlite import sqlite_file
 from sitr.ledger.state import PATIENCE, write_durably
 from sitr.ledger.who import user
-from sitr.ledger.witness import JOINED, Head, altered, follow, signers, witnesses
+from sitr.ledger.witness import JOINED, NOTHING, Head, altered, follow, signers, witnesses
 
 LOST = "lost with the ledger"
 """The question of an entry that stands for charges which are no longer in the ledger."""
-
-RESUMED = "resumed"
-"""The act of going on after a loss."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +65,7 @@ def resume(ledger: SqlLedger) -> list[Resumed]:
             raise LedgerError(given=f"Nothing of {name} is lost.", do="Use it as it is.")
         now = follow(connection, Head(own, 1, first.hash), name=name)
         _check_opened(now, head, name)
-        for spent in now.accounts.values():
-            check_steward(spent.members, user())
+        _check_stewards(now, head)
         page = Page(connection, key, now, name)
         alone = signers(connection) <= {key.public}
         page.act(RESUMED, {"from": now.number, "witness": 0 if head is None else head.number})
@@ -80,10 +78,45 @@ def resume(ledger: SqlLedger) -> list[Resumed]:
         if head is None or None in others:
             datasets = [row["dataset"] for row in connection.execute("SELECT dataset FROM accounts ORDER BY dataset")]
             found += [_exhaust(ledger, page, dataset) for dataset in datasets]
+        for dataset, spent in {} if head is None else head.accounts.items():
+            _reinstate(page, dataset, spent)
         after = follow(connection, now, name=name)
     remembered.advance(after, key, back=True)
     registry.remember(ledger.place, after.ledger)
     return found
+
+
+def _check_stewards(now: Head, head: Head | None) -> None:
+    """Only a steward goes on: of what is left, or where that has no roles yet, of what the witness remembers."""
+    accounts = {**(NOTHING if head is None else head.accounts), **now.accounts}
+    for dataset, spent in accounts.items():
+        known = spent if head is None else head.accounts.get(dataset, spent)
+        check_steward(spent.members or known.members, user())
+
+
+def _reinstate(page: Page, dataset: str, spent: Spent) -> None:
+    """Put back the rules and roles that the witness remembers: an old copy frees nobody from them.
+
+    Whoever acts must be a steward, so other stewards come first, and the role of who acts comes last. Only if nobody
+    has a role yet, who acts comes first.
+    """
+    now = page.check_account(dataset)
+    tree, me = now.tree(dataset), user()
+    if spent.rules != now.rules:
+        page.act(RULES, rules_body(spent.rules), dataset=dataset)
+    if not spent.members or spent.members == now.members:
+        return
+    nothing = write(tree.promise.with_coordinates([Fraction(0) for _ in tree.paid], up=True))
+    for path in sorted(spent.shares.keys() - tree.shares.keys()):  # an analyst may have one: nothing is left of it
+        page.act(ALLOT, {"share": path, "amount": nothing}, dataset=dataset)
+    first = me if not now.members else ""
+    names = sorted(spent.members, key=lambda name: (name != first, spent.members[name].duty is not Duty.STEWARD, name))
+    names += sorted(now.members.keys() - spent.members.keys())
+    for name in sorted(names, key=lambda name: name == me and not first):  # which keeps their order otherwise
+        member = spent.members.get(name)
+        role, share = ("", "") if member is None else (member.duty.value, member.share)
+        if member != now.members.get(name):
+            page.act(ROLE, {"user": name, "role": role, "share": share}, dataset=dataset)
 
 
 def _check_opened(now: Head, head: Head | None, name: str) -> None:

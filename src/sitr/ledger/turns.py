@@ -8,8 +8,10 @@ wait: without that, a busy program would come first again and again, because it 
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import stat
 import struct
 import time
 from collections.abc import Callable, Iterator
@@ -44,9 +46,10 @@ def _entered(path: Path, deadline: float, late: Callable[[], Exception], like: P
     """A handle that has its turn."""
     while True:
         other = None if like is None else like.stat()  # first: no tickets for a file that is not there
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             if other is not None:
+                _refuse_foreign(handle, path)
                 _permit(handle, other)
             _wait(handle, fcntl.F_WRLCK, _DOOR, 1, deadline, late)
             if _is(handle, path):
@@ -58,6 +61,16 @@ def _entered(path: Path, deadline: float, late: Callable[[], Exception], like: P
             os.close(handle)
             raise
         os.close(handle)  # it was removed in between
+
+
+def _refuse_foreign(handle: int, path: Path) -> None:
+    """Refuse a file that somebody put in place to have it changed: one with another name, or no file at all.
+
+    Symbolic links are refused when it is opened. In a folder that others write to, both could lead anywhere.
+    """
+    found = os.fstat(handle)
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        raise OSError(errno.EMLINK, os.strerror(errno.EMLINK), str(path))
 
 
 def _permit(handle: int, other: os.stat_result) -> None:

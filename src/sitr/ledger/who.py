@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from sitr.errors import InvalidUse, quoted
+
 _named: ContextVar[str] = ContextVar("user", default="")
 
 
@@ -29,6 +31,8 @@ def acting(name: str) -> Iterator[None]:
     ...     user()
     'ana'
     """
+    if not isinstance(name, str) or not name.strip():  # it would be the user of the server
+        raise InvalidUse(wanted="the name of a user", given=quoted(name), do="Correct it; nothing was changed.")
     token = _named.set(name)
     try:
         yield

@@ -54,6 +54,9 @@ EDITS: dict[str, Callable[[dict[str, Any]], object]] = {
     "an entry of another account": lambda books: books["entries"][0].update(dataset="random"),
     "a record that is gone": lambda books: books["records"].pop(3),
     "a row without a record": lambda books: books["rows"]["seals"].append(books["rows"]["seals"][0] | {"number": 9}),
+    "a row that hides another": lambda books: books["rows"]["seals"].insert(
+        0, books["rows"]["seals"][0] | {"sha256": "e" * 64}
+    ),
     "a signature": lambda books: books["records"][-1].update(signature="0" * 128),
     "a head": lambda books: books["head"].update(certificates={}),
     "a signer": lambda books: books["rows"]["acts"][0].update(body="{}"),

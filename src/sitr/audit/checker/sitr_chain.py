@@ -66,6 +66,7 @@ def check(books: Json, head: Json | None = None) -> list[str]:
     """What differs, in words; nothing if the export is whole."""
     wrong, rows, newest = list[str](), books["rows"], dict[str, Json]()
     left = {(table, str(row[key])): row for table, key in KEYS.items() for row in rows[table]}
+    wrong += ["two rows have the same key"] if len(left) < sum(len(rows[table]) for table in KEYS) else []
     introduced = [json.loads(row["body"]) for row in rows["acts"] if row["kind"] in ("began", "joined")]
     known, before = {str(body.get("public")) for body in introduced}, START
     for number, one in enumerate(books["records"], 1):
