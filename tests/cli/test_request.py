@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,17 @@ def test_a_request_is_approved_by_somebody_else_and_answered_once(sitr: Sitr, ho
     assert (found["status"], found["entry"], found["decided_by"], found["why"]) == ("answered", 2, "noor", "Fine")
     assert "مُجاب" in sitr("--lang", "ar", "queue", ledger).out
     assert len(SqlLedger(ledger).entries()) == 2  # that of the demonstration, and one
+
+
+def test_a_request_is_shown_whole_on_a_narrow_terminal(
+    sitr: Sitr, hospital: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    shown = sitr("request", hospital / "visits.sitr.yaml", SQL, "--price", "zcdp(0.1)", "--reason", "Annual report").out
+    assert "…" not in shown
+    facts = dict(line.split("  ", maxsplit=1) for line in re.sub(" {2,}", "  ", shown).splitlines() if line)
+    assert (facts["question"], facts["price"], facts["would be left"]) == (SQL, "ρ = 0.1", "ρ = 0.35")
+    assert (facts["status"], facts["account"], facts["reason"]) == ("asked", "visits", "Annual report")
 
 
 def test_a_refused_request_says_so(sitr: Sitr, hospital: Path) -> None:

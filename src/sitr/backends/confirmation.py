@@ -87,7 +87,7 @@ def formats(file: CsvFile) -> list[str]:
         *([f"with {shown(found['delimiter'])} between values"] if "delimiter" in found else []),
         *([f"with {found['quote']} as the quote"] if "quote" in found else []),
         *(["without a header"] if "header" in found else []),
-        *([f"with {' and '.join(found['nulls'])} for no value"] if "nulls" in found else []),
-        *(f"with {' and '.join(marks)} for no value in {name}" for name, marks in file.missing),
-        *([f"with dates written as {' and '.join(dates)}"] if dates else []),
+        *([f"with {', '.join(found['nulls'])} for no value"] if "nulls" in found else []),
+        *(f"with {', '.join(marks)} for no value in {name}" for name, marks in file.missing),
+        *([f"with dates written as {', '.join(dates)}"] if dates else []),
     ]

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from sitr.cli.ledger_care import opened_ledger
 from sitr.cli.options import Json, LedgerHere
-from sitr.cli.terminal import console, say_json, table
+from sitr.cli.terminal import console, say_json
 from sitr.report.words.messages import said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sitr.flavors.arrows import Kept
     from sitr.ledger.proposals import Proposal
+    from sitr.report.paper import Facts
 
 
 def queue(
@@ -35,9 +37,10 @@ def queue(
 
 def show(found: Sequence[Proposal], *, as_json: bool) -> None:
     """Print requests."""
-    from sitr.report.figures import visible
+    from rich.console import Group
+    from rich.text import Text
+
     from sitr.report.text import terminal as text
-    from sitr.report.words.words import in_words
 
     if as_json:
         say_json({"requests": [content(each) for each in found]})
@@ -45,25 +48,30 @@ def show(found: Sequence[Proposal], *, as_json: bool) -> None:
     if not found:
         console().print(said("There is no request."))
         return
+    first, *others = (text.facts(_facts(each)) for each in found)
+    text.show(Group(first, *(part for each in others for part in (Text(), each))), out=console())
+
+
+def _facts(found: Proposal) -> Facts:
+    """A request, one fact below the other: who decides about it must see all of them, on every terminal."""
+    from sitr.flavors.notation import parse
+    from sitr.report.figures import at_most, visible
+    from sitr.report.words.words import in_words
+
     words = in_words()
-    grid = table(
-        *map(words.label, ("request", "who", "account", "question", "price")),
-        *map(words.label, ("errors", "would be left", "reason", "status")),
-    )
-    for each in found:
-        errors = ", ".join(f"{visible(name)} ±{error:.3g}" for name, error in each.errors.items())
-        grid.add_row(
-            words.numerals(str(each.number)),
-            visible(each.by),
-            visible(each.account),
-            words.question(each.question),
-            each.price,
-            words.numerals(errors),
-            each.left,
-            visible(each.reason),
-            words.label(each.status.value),
-        )
-    text.show(grid, out=console())
+    errors = ", ".join(f"{visible(name)} ± {at_most(error, digits=2)}" for name, error in found.errors.items())
+    facts = {
+        "request": words.numerals(str(found.number)),
+        "status": words.label(found.status.value),
+        "who": visible(found.by),
+        "account": visible(found.account),
+        "question": words.question(found.question),
+        "price": words.notation(cast("Kept", parse(found.price))),
+        "would be left": words.notation(cast("Kept", parse(found.left)), left=True),
+        "errors": words.numerals(errors),
+        "reason": visible(found.reason),
+    }
+    return tuple((name, fact) for name, fact in facts.items() if fact)
 
 
 def content(found: Proposal) -> dict[str, object]:

@@ -14,6 +14,7 @@ from sitr.loss.loss import Loss
 from sitr.report.chart.trade_off import chart
 from sitr.report.headline import Headline
 from sitr.report.views import views
+from sitr.report.words.arabic.arabic import ARABIC
 from sitr.report.words.english.english import ENGLISH
 
 LOSS = Loss.of(GaussianLaw(1.0))
@@ -31,6 +32,15 @@ def test_the_picture_is_described_in_words_and_has_axes() -> None:
     texts = [each.text for each in ET.fromstring(picture).iter("text")]
     assert ENGLISH.certificate.attack(VIEWS.detected) in picture
     assert {"0%", "50%", "100%", *ENGLISH.certificate.trade_off()[1:]} <= {*texts}
+
+
+def test_where_rows_are_protected_alone_nothing_is_said_about_people() -> None:
+    assert VIEWS.detected is not None
+    picture = chart(VIEWS, rows=True)
+    assert "of the rows in the data." in picture
+    assert "people" not in picture
+    for words in (ENGLISH, ARABIC):
+        assert words.certificate.attack(VIEWS.detected, rows=True) != words.certificate.attack(VIEWS.detected)
 
 
 def test_the_best_attack_is_drawn_above_blind_guessing() -> None:

@@ -15,6 +15,10 @@ from typing import cast
 import pytest
 
 import sitr
+from sitr.backends.confirmation import proposal
+from sitr.backends.csv import CsvFile
+from sitr.dataset.csv_format import CsvFormat
+from sitr.dataset.schema import Kind
 from sitr.errors import BadUsage, FileError
 from sitr.language import Language, preferred, speaking, spoken
 from sitr.report.words.messages import Catalogue, catalogue, error_text, said
@@ -216,3 +220,16 @@ def test_missing_options_of_a_start_are_arabic(who: str) -> None:
     )
     assert not {"with", "and", "or", "Missing", "confirm"} & set(said.replace("(", " ").replace(")", " ").split())
     assert found.say("Add it.") == "أضفها."
+
+
+def test_what_was_detected_in_a_file_is_arabic_after_its_types() -> None:
+    file = CsvFile(
+        Path("visits.csv"),
+        CsvFormat(";", "'", "%d.%m.%Y", "", ",", header=False),
+        (("age", Kind.INTEGER), ("day", Kind.DATE)),
+        missing=(("age", ("NA", "-")),),
+    )
+    types, *formats = ARABIC.say(proposal(file), least=8).split("، ")  # as a value of a message
+    assert types == "\u2068age integer, day date\u2069"
+    assert len(formats) == 6
+    assert not any(re.search("[a-z]", each.replace("%d.%m.%Y", "").replace("age", "")) for each in formats), formats

@@ -209,10 +209,11 @@ def _exactly(numbers: Sequence[Sequence[Number]] | Matrix) -> tuple[Row, ...] | 
 def _check_sum(name: Name, row: Sequence[float], wrong: float) -> None:
     total = math.fsum(row)
     if abs(total - 1) > wrong * total:
+        least = f"{abs(total - 1) / total * 1.001:.1g}"
         raise InvalidParameter(
             wanted=f"probabilities that add up to 1 for the input {shown(name)}",
             given=f"a sum of {total:.15g}",
-            do=f"Correct them, or state how much each may be wrong: rounding={abs(total - 1) / total * 1.001:.1g}.",
+            do=f"Correct them, or state how much each may be wrong: --rounding {least} (in Python: rounding={least}).",
         )
 
 

@@ -13,15 +13,16 @@ _LEFT, _SPAN, _HEIGHT, _TOP, _FOOT = 15.0, 83.0, 240, 30, 42
 _TICKS = (0, 0.25, 0.5, 0.75, 1)
 
 
-def chart(views: Views, *, words: Words | None = None) -> str:
+def chart(views: Views, *, rows: bool = False, words: Words | None = None) -> str:
     """The curve below which every attack stays, above the diagonal of blind guessing.
 
-    The curve is a proved upper bound at every place, because it follows the lines that each (ε, δ) allows.
+    The curve is a proved upper bound at every place, because it follows the lines that each (ε, δ) allows. It is about
+    people, or about `rows` where each row is protected alone.
     """
     words = in_words(words)
     say = words.certificate
-    title, across, upright = say.trade_off()
-    described = say.no_attack() if views.detected is None else say.attack(views.detected)
+    title, across, upright = say.trade_off(rows=rows)
+    described = say.no_attack() if views.detected is None else say.attack(views.detected, rows=rows)
     head = label(upright, x=LEFT, y=14, room=RIGHT - LEFT, opacity=0.8)
     parts = [head, *_frame(across, words), *_curves(views, words)]
     return svg(title, described, parts, height=_TOP + _HEIGHT + _FOOT, direction=words.direction)

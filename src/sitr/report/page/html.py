@@ -14,6 +14,7 @@ from sitr.dataset.publication import Publication
 from sitr.flavors.arrows import Kept
 from sitr.ledger.receipt import Receipt
 from sitr.namespace import Later
+from sitr.neighbors.unit import Person
 from sitr.report.chart.budget import budget_bar
 from sitr.report.chart.svg import BLUE
 from sitr.report.chart.trade_off import chart as trade_off
@@ -213,11 +214,12 @@ def _promise(paper: Paper, query: Protects, receipt: Receipt) -> Iterator[Sectio
         notes=(say.infinite(views.mass),) if any(view.missing is Missing.OUTRIGHT for view in views.rows) else (),
         level=Level.PROMISE,
     )
-    attacked = say.no_attack() if views.detected is None else say.attack(views.detected)
+    rows = not isinstance(query.unit, Person)
+    attacked = say.no_attack() if views.detected is None else say.attack(views.detected, rows=rows)
     yield Section(
         "What an attacker could do",
         sentences=(attacked,),
-        picture=trade_off(views, words=words) if views.points else "",
+        picture=trade_off(views, rows=rows, words=words) if views.points else "",
         level=Level.PROMISE,
     )
 

@@ -45,7 +45,8 @@ class Catalogue:
         for template in sorted(found, key=_letters, reverse=True):
             if match := _pattern(template).fullmatch(message):
                 return _filled(self.entries[template], [self.say(value, least=8) for value in match.groups()], match)
-        return self._sentences(message) or self._about(message) or _listed(message) or message
+        composed = self._sentences(message) or self._about(message) or self._detected(message)
+        return composed or _listed(message) or message
 
     def _sentences(self, message: str) -> str:
         """A text that was composed of several messages; empty if one of them has no translation."""
@@ -57,6 +58,16 @@ class Catalogue:
         """A known phrase and what it is about: `a join: JOIN wards`."""
         head, colon, rest = message.partition(": ")
         return f"{self.entries[head]}: {isolated(rest)}" if colon and head in self.entries else ""
+
+    def _detected(self, message: str) -> str:
+        """What was detected in a CSV file: the types stay as they are, and how it is written is said.
+
+        >>> Catalogue({"without a header": "من دون سطر عناوين"}).say("age integer, without a header")
+        '\u2068age integer\u2069، من دون سطر عناوين'
+        """
+        if (found := _DETECTED.fullmatch(message)) is None:
+            return ""
+        return "، ".join([isolated(found[1]), *map(self.part, re.split(r", (?=with(?:out)? )", found[2]))])
 
     def part(self, message: str) -> str:
         """A message within a longer text: if it stays in English, its direction must not disturb the text around."""
@@ -77,6 +88,7 @@ def _filled(template: str, values: list[str], match: re.Match[str]) -> str:
 
 
 _ITEM = r"(?:--[\w-]+|'[^']*'|[A-Z][A-Z_*]*…?(?:\([^()]*\))?)"
+_DETECTED = re.compile(r"(.+? (?:integer|real|text|boolean|date|timestamp)), (with(?:out)? .+)", re.DOTALL)
 _LIST = re.compile(rf"({_ITEM}(?:, {_ITEM})*) (and|or) ({_ITEM})")
 
 

@@ -13,6 +13,8 @@ from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
+from sitr.neighbors.unit import Row
+from sitr.questions.aggregate.bias import Why
 from sitr.report import account, comparison, sensitivities
 from sitr.report.chart import account as account_chart
 from sitr.report.chart import comparison as comparison_chart
@@ -24,6 +26,7 @@ from sitr.report.words.arabic import arabic
 from sitr.report.words.arabic.arabic import ARABIC
 from sitr.report.words.arabic.labels import LABELS
 from sitr.report.words.english.english import ENGLISH
+from tests.report.conftest import planned
 from tests.report.test_comparison import PLANS
 from tests.report.test_sensitivities import WAYS
 from tests.report.words.arabic.conftest import Spoken, english
@@ -149,3 +152,11 @@ def test_promises_have_the_same_numbers_in_both_languages(promise: PureDP, left:
 def test_who_is_protected_is_read_from_the_ledger(neighbors: str, shown: str) -> None:
     assert ARABIC.protects(neighbors) == shown
     assert ENGLISH.protects(neighbors) == neighbors
+
+
+def test_rows_are_not_spoken_of_as_people() -> None:
+    sql = "SELECT SUM(cost) AS cost FROM visits"
+    rows = planned(sql, PureDP(1.0), unit=Row(), max_groups=None, max_rows_per_group=None).query
+    assert ARABIC.aggregate.left_out(Why.BOUNDS, "cost", rows).endswith("فيها")
+    people = planned(sql, PureDP(1.0)).query
+    assert ARABIC.aggregate.left_out(Why.BOUNDS, "cost", people).endswith("عندهم")

@@ -77,7 +77,8 @@ class AggregateWords:
 
     def left_out(self, why: Why, of: str, query: BoundedQuery, /, *, total: bool = False) -> str:
         """A heading: the share of people from whom something was left out, perhaps of all groups together."""
-        what = f"{units(query)} تُركت صفوف لهم" if why is Why.ROWS else f"{units(query)} قُصرت قيم {named(of)} عندهم"
+        where = "عندهم" if isinstance(query.unit, Person) else "فيها"
+        what = f"{units(query)} تُركت صفوف لهم" if why is Why.ROWS else f"{units(query)} قُصرت قيم {named(of)} {where}"
         return f"{what}، في المجموعات كلها" if total else what
 
     def too_small(self) -> str:
@@ -98,9 +99,9 @@ class AggregateWords:
                 "للجدول خارج هذه الفترات."
             )
         share = ltr(f"{about(query.watch.share * 100)}%")
+        whose = "الذين تُرك شيء من بياناتهم" if isinstance(query.unit, Person) else "التي تُرك شيء منها"
         return (
-            f"يقيس {share} من الثمن عدد {units(query)} الذين تُرك شيء من بياناتهم بسبب "
-            "السقوف أو الحدود"
+            f"يقيس {share} من الثمن عدد {units(query)} {whose} بسبب السقوف أو الحدود"
             + ("، في المجموعات كلها معًا: فهذا أقل من أن يكشف ذلك في كل مجموعة" if total else "")
             + self._how_much(query)
         )

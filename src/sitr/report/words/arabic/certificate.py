@@ -156,20 +156,24 @@ class CertificateWords:
 
     # What an attacker can do
 
-    def attack(self, detected: float, /) -> str:
-        """What the best membership attack detects."""
+    def attack(self, detected: float, /, *, rows: bool = False) -> str:
+        """What the best membership attack detects among people, or among rows where each row is protected alone."""
         alarms, share = f"{about(100 * FALSE_ALARMS)}%", f"{at_most(100 * detected, digits=2)}%"
-        return (
-            f"عند معدل إيجابيات كاذبة قدره {ltr(alarms)}، لا يكشف أفضل هجوم لمعرفة المشاركين أكثر من {ltr(share)} ممن "
-            "شاركوا."
-        )
+        attack, of = ("لمعرفة الصفوف", "من الصفوف في البيانات.") if rows else ("لمعرفة المشاركين", "ممن شاركوا.")
+        return f"عند معدل إيجابيات كاذبة قدره {ltr(alarms)}، لا يكشف أفضل هجوم {attack} أكثر من {ltr(share)} {of}"
 
     def no_attack(self) -> str:
         """Why a random promise has no trade-off curve."""
         return "الوعد العشوائي يخص قادمًا جديدًا عشوائيًا، فهو لا يضع حدًا لأي هجوم على شخص بعينه، ولا منحنى مفاضلة يُرسم."
 
-    def trade_off(self) -> tuple[str, str, str]:
+    def trade_off(self, *, rows: bool = False) -> tuple[str, str, str]:
         """The title of the trade-off curve, and its axes."""
+        if rows:
+            return (
+                "أقصى ما يمكن أن يكشفه أي هجوم لمعرفة الصفوف",
+                "الإيجابيات الكاذبة: صفوف يشير إليها خطأً",
+                "الإيجابيات الصادقة: صفوف يكشفها",
+            )
         return (
             "أقصى ما يمكن أن يكشفه أي هجوم لمعرفة المشاركين",
             "الإيجابيات الكاذبة: من يشير إليهم خطأً",

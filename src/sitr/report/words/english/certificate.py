@@ -153,8 +153,8 @@ class CertificateWords:
 
     # What an attacker can do
 
-    def attack(self, detected: float, /) -> str:
-        """What the best membership attack detects.
+    def attack(self, detected: float, /, *, rows: bool = False) -> str:
+        """What the best membership attack detects among people, or among rows where each row is protected alone.
 
         >>> CertificateWords().attack(0.0374349)
         'At 1% false positives, the best membership attack detects at most 3.8% of the people who took part.'
@@ -162,7 +162,7 @@ class CertificateWords:
         share = at_most(100 * detected, digits=2)
         return (
             f"At {about(100 * FALSE_ALARMS)}% false positives, the best membership attack detects at most {share}% of "
-            "the people who took part."
+            + ("the rows in the data." if rows else "the people who took part.")
         )
 
     def no_attack(self) -> str:
@@ -172,12 +172,13 @@ class CertificateWords:
             "trade-off curve to draw."
         )
 
-    def trade_off(self) -> tuple[str, str, str]:
+    def trade_off(self, *, rows: bool = False) -> tuple[str, str, str]:
         """The title of the trade-off curve, and its axes."""
+        whom = "rows" if rows else "people"
         return (
             "The most that any membership attack can detect",
-            "false positives: people it points at wrongly",
-            "true positives: people it detects",
+            f"false positives: {whom} it points at wrongly",
+            f"true positives: {whom} it detects",
         )
 
     def blind(self) -> str:
