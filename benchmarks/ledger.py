@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
@@ -30,9 +31,10 @@ from benchmarks.targets import Target
 from sitr.flavors.notation import write
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger import chain, witness
-from sitr.ledger.book import ledger_id, user
+from sitr.ledger.book import ledger_id
 from sitr.ledger.key import installation_key
 from sitr.ledger.sql import SqlLedger, sitr_version
+from sitr.ledger.who import user
 
 LENGTHS = (10, 1_000, 100_000, 1_000_000)
 CHARGE, OPENING = 0.005, 0.05
@@ -98,6 +100,7 @@ def grow(ledger: SqlLedger, dataset: str, *, to: int) -> None:
                 )
                 rows.append(tuple(row[name] for name in COLUMNS))
                 records.append(astuple(last))
+            assert isinstance(connection, sqlite3.Connection)
             connection.executemany(entry, rows)
             connection.executemany("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)", records)
         spent = replace(known, entry=max(most, to), charges=charges, paid=f"{paid} {rest}".strip(), first=price)

@@ -197,7 +197,12 @@ ALLOWED = {
     ("question", "better.among"): "a DescriptionError, with the other obstacles of the question",
     ("bounds_of", "ValueError"): "the reader of options catches it",
     ("_days", "ValueError"): "caught in the same function",
-    ("upgrade", "failure.orig or failure"): "the error of SQLite itself; the ledger catches it",
+    ("migration", "failure.orig or failure"): "the error of the database itself; the ledger catches it",
+    ("__getitem__", "KeyError"): "the protocol of mappings",
+    ("_refuse_foreign", "OSError"): "caught in the same file: then SQLite's own lock decides",
+    ("_wait", "late"): "returns a LedgerBusy",
+    ("now", "altered"): "returns a LedgerError, from another file",
+    ("time_of", "typer.Exit"): "the exit code is the verdict",
 }
 
 

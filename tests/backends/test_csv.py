@@ -176,7 +176,7 @@ def test_decimal_commas_are_noticed_wherever_they_are(tmp_path: Path) -> None:
     assert dict(long.columns)["menge"] is Kind.REAL
 
 
-@pytest.mark.parametrize("odd", ["-", ",", "1,2,3", "12.34,5", "x"])
+@pytest.mark.parametrize("odd", ["--", ",", "1,2,3", "12.34,5", "x"])
 def test_what_only_looks_like_a_number_keeps_a_column_text(tmp_path: Path, odd: str) -> None:
     found = settled(csv(tmp_path, f"id;preis\n1;2,5\n2;{odd}\n"), delimiter=";")
     assert (found.format.decimal, dict(found.columns)["preis"]) == (".", Kind.TEXT)

@@ -22,7 +22,7 @@ def test_the_same_questions_can_be_asked_about_them(sitr: Sitr, description: Pat
     made = load(Path("dummy.sitr.yaml"))
     assert made.table == load(description).table
     assert made.promise == load(description).promise
-    assert made.ledger is not None
+    assert isinstance(made.ledger, Path)
     assert made.ledger.name == "dummy.sitr.db"
     assert made.publication.title == "Invented rows"
     before = sitr("ledger", "show", "sitr.db").out

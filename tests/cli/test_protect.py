@@ -131,7 +131,7 @@ def test_decimal_commas_are_declared(sitr: Sitr) -> None:
 
 
 def test_a_decimal_mark_that_the_rows_do_not_show_is_declared(sitr: Sitr) -> None:
-    Path("prices.csv").write_text("ward;price\nA;2,75\nB;n/a\n")
+    Path("prices.csv").write_text("ward;price\nA;2,75\nB;unknown\n")
     columns = ("--type", "ward=text", "--type", "price=real", "--delimiter", ";")
     types = ("protect", "prices.csv", *columns, "--json")
     assert "with decimal points unless you declare commas" in sitr(*types).error()["given"]

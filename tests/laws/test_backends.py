@@ -15,6 +15,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, get_args
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
@@ -25,6 +26,7 @@ from sitr.backends.backend import Backend
 from sitr.backends.csv import CsvFile
 from sitr.backends.duckdb import DuckDB, Reader
 from sitr.backends.duckdb_dialect import PORTABLE, DuckDBDialect
+from sitr.backends.duckdb_table import DuckDBTable
 from sitr.backends.folder import ParquetFolder
 from sitr.backends.packed.choose import hashes, lowest
 from sitr.backends.postgres import Postgres, open_table
@@ -35,6 +37,7 @@ from sitr.backends.values import CellNumber, EachPerson, EachRow, Flag, Granules
 from sitr.dataset.cells import Categories, Even, Grid, Rule
 from sitr.dataset.csv_format import CsvFormat
 from sitr.dataset.database import located
+from sitr.dataset.file_table import FileTable
 from sitr.dataset.schema import Column, Kind, Quantised, Table, describe
 from sitr.errors import BackendFailure, QuestionError
 from sitr.neighbors.distance import Distance
@@ -81,6 +84,13 @@ def in_memory(table: pa.Table, _: Path) -> DuckDB:
     return DuckDB(ArrowRows(table))
 
 
+def in_database(table: pa.Table, path: Path) -> DuckDB:
+    with duckdb.connect(path) as engine:
+        engine.register("given", table)
+        engine.execute("CREATE OR REPLACE TABLE visits AS FROM given")
+    return DuckDB(DuckDBTable(FileTable(path, "visits")))
+
+
 def in_parquet(table: pa.Table, path: Path) -> DuckDB:
     pq.write_table(table, path)
     return DuckDB(ParquetFile(path))
@@ -110,6 +120,7 @@ def in_postgres(table: pa.Table, _: Path) -> Postgres:
 SOURCES: dict[str, Callable[[pa.Table, Path], Backend]] = {
     "ArrowRows": in_memory,
     "ParquetFile": in_parquet,
+    "DuckDBTable": in_database,
     "ParquetFolder": in_folder,
     "CsvFile": in_csv,
     "Postgres": in_postgres,

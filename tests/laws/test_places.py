@@ -84,7 +84,7 @@ def in_database(table: pa.Table, folder: Path) -> Path:
 
 
 def in_csv(table: pa.Table, folder: Path) -> Path:
-    pl.DataFrame(table).write_csv(folder / "visits.csv")  # type: ignore[arg-type]
+    pl.DataFrame(table).write_csv(folder / "visits.csv")
     return folder / "visits.csv"
 
 
@@ -130,7 +130,8 @@ def answered(source: Any, kind: Kind, price: Kept, ledger: Path, **more: Any) ->
         **more,
     )
     budget = data.budget(price, ledger=ledger)
-    return kind.request(budget).release(price, coins=TestCoins(7))
+    found: Answer = kind.request(budget).release(price, coins=TestCoins(7))
+    return found
 
 
 ENGINES = ("a table in DuckDB", "PostgreSQL", "Spark")

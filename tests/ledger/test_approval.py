@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,9 +20,10 @@ from sitr.ledger.proposals import Proposal, Status
 from sitr.ledger.resume import back_up, restore
 from sitr.ledger.sql import SqlLedger
 from sitr.ledger.who import acting
-from tests.ledger.test_witness import faults, without_triggers
+from tests.ledger.places import without_triggers
+from tests.ledger.test_witness import faults
 
-ASKED = {"question": "COUNT(*)", "plan": "p" * 64, "description": "d" * 64}
+ASKED: dict[str, Any] = {"question": "COUNT(*)", "plan": "p" * 64, "description": "d" * 64}
 
 
 @pytest.fixture
@@ -71,7 +73,8 @@ def test_an_answer_that_nobody_approved_is_found(ledger: SqlLedger, path: Path, 
         with acting("noor"):
             approve(ledger, found.number)
     price = changed.get("price", "pure(epsilon=0.1)")
-    row = {"dataset": "clinic", "price": price, **ASKED, "at": found.at.isoformat(), "by": "ana", "version": "0"}
+    row: dict[str, Any] = {"dataset": "clinic", "price": price, "at": found.at.isoformat(), "by": "ana", **ASKED}
+    row["version"] = "0"
     paid = "1/5" if "price" in changed else "1/10"
     row |= {"charges": 1, "paid": paid, "request": found.number} | changed
     with without_triggers(path) as connection:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,9 +18,10 @@ from sitr.ledger.roles import Duty, Member
 from sitr.ledger.rules import Rules
 from sitr.ledger.sql import SqlLedger
 from sitr.ledger.who import acting
-from tests.ledger.test_witness import faults, without_triggers
+from tests.ledger.places import without_triggers
+from tests.ledger.test_witness import faults
 
-ASKED = {"question": "COUNT(*)", "plan": "p" * 64, "description": "d" * 64}
+ASKED: dict[str, Any] = {"question": "COUNT(*)", "plan": "p" * 64, "description": "d" * 64}
 
 
 @pytest.fixture
@@ -139,8 +141,8 @@ def test_what_was_done_past_the_client_is_found(ledger: SqlLedger, path: Path, k
             insert(connection, "entries", row | {"charges": 1, "paid": "1/10"}, installation_key())
         else:
             about = {"about": number if kind == "approved" else None}
-            row = act_row(kind, bodies.get(kind, {}), dataset="clinic") | about
-            insert(connection, "acts", row, installation_key())
+            act = act_row(kind, bodies.get(kind, {}), dataset="clinic") | about
+            insert(connection, "acts", act, installation_key())
     assert faults(ledger) == {Fault.WRONG_SUM}
     with acting("noor"), pytest.raises(LedgerError, match="does not add up"):
         charge(ledger, "")

@@ -21,9 +21,10 @@ from sitr.ledger.rules import Rules
 from sitr.ledger.sql import SqlLedger
 from sitr.ledger.together import charge_together
 from tests.ledger.conftest import Start
+from tests.ledger.places import without_triggers
 from tests.ledger.statements import noticed
 from tests.ledger.test_sqlite import heard, tell
-from tests.ledger.test_witness import edit, faults, without_triggers
+from tests.ledger.test_witness import edit, faults
 
 NEIGHBORS = "row, add-remove"
 

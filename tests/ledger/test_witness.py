@@ -21,8 +21,9 @@ from sitr.ledger import chain
 from sitr.ledger.book import act_row, insert, ledger_id
 from sitr.ledger.examine import Fault
 from sitr.ledger.key import genuine, installation_key, key_of
+from sitr.ledger.spent import Spent
 from sitr.ledger.sql import SqlLedger
-from sitr.ledger.witness import Head, Spent, Witness, witnesses
+from sitr.ledger.witness import Head, Witness, witnesses
 from tests.ledger.places import Place, without_triggers
 
 NEIGHBORS = "row, add-remove"

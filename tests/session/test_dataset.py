@@ -197,7 +197,7 @@ def test_the_types_of_a_csv_file_are_a_proposal_until_they_are_confirmed(tmp_pat
     """One row decides between integer and real: the description must not depend on it."""
     source = tmp_path / "stays.csv"
     found = []
-    for last in ("3", "3.5", "n/a"):
+    for last in ("3", "3.5", "unknown"):
         source.write_text(f"id,days in bed\n1,2\n2,{last}\n")
         with pytest.raises(DescriptionError, match="detected in the rows") as error:
             sitr.protect(source, unit=sitr.Row())

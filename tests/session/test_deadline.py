@@ -158,7 +158,7 @@ def test_a_kept_answer_remembers_that_it_was_late(tmp_path: Path, monkeypatch: p
     again = budget.sql(SQL).release(rho=1)
     assert again.receipt.again
     assert again.receipt.departures == first.receipt.departures == (Departure(7.0, 2),)
-    assert again.receipt.kept is not None
+    assert isinstance(again.receipt.kept, Path)
     assert json.loads(again.receipt.kept.read_text())["deadlines"] == [[7.0, 2]]
 
 

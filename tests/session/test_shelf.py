@@ -62,8 +62,8 @@ def test_what_is_kept_is_listed(budget: Budget) -> None:
     ask.release(PRICE, coins=TestCoins(1))
     budget.ledger.charge("visits", price=PRICE, question="died after the charge")
     kept = [reopened(budget.ledger, number).receipt.kept for number in (1, 2)]
-    assert kept[0] is not None
-    assert kept[1] is not None
+    assert isinstance(kept[0], Path)
+    assert isinstance(kept[1], Path)
     kept[0].write_text("damaged")
     kept[1].unlink()
     found = [(each.entry.number, each.state) for each in listed(budget.ledger)]
@@ -82,7 +82,9 @@ def test_what_cannot_be_shown_says_why(budget: Budget) -> None:
         reopened(budget.ledger, 2)
     with pytest.raises(LedgerError, match="has no entry 3"):
         reopened(budget.ledger, 3)
-    KINDS["aggregate"](budget).release(PRICE).receipt.kept.write_text("damaged")
+    kept = KINDS["aggregate"](budget).release(PRICE).receipt.kept
+    assert isinstance(kept, Path)
+    kept.write_text("damaged")
     with pytest.raises(FileError, match="was changed or is damaged"):
         reopened(budget.ledger, 3)
 
@@ -94,7 +96,7 @@ def test_a_plan_that_the_entry_did_not_pay_for_is_not_shown(budget: Budget, monk
     answer = budget.group_by("ward").agg(n=sitr.count()).release("zcdp(0.1)")
     monkeypatch.setattr(SqlLedger, "seal", seal)
     path = answer.receipt.kept
-    assert path is not None
+    assert isinstance(path, Path)
     path.write_text(path.read_text().replace('"rho":0.1', '"rho":0.01'))
     with pytest.raises(FileError, match="was changed or is damaged"):
         reopened(budget.ledger, 1)

@@ -45,18 +45,9 @@ def ask(
     """
     use_spark(spark)
     files = writers(output, plot, pages)
-    with working("Checking the question", quiet=as_json):
-        asked, paid = question(
-            description,
-            sql,
-            wanted,
-            file=file,
-            budget=budget,
-            ledger=ledger,
-            limits=limits,
-            beside=beside,
-            paying=paying,
-        )
+    asked, paid = question(
+        description, sql, wanted, file=file, budget=budget, ledger=ledger, limits=limits, beside=beside, paying=paying
+    )
     if wanted.error and not as_json:
         from sitr.flavors.notation import write
 

@@ -99,7 +99,7 @@ def histogram(
     paid = promise(price)
     files = writers(output, plot, pages)
     steps = [_afterwards(name, total=total, ties=ties) for name in after or ()]
-    at = paying.budget(opened(source, who, paid, budget=budget, ledger=ledger))
+    at = opened(source, who, paid, budget=budget, ledger=ledger).paying(**paying.given())
     selected: Any = at if where is None else at.where(condition(where))
     asked = selected.histogram(
         *column,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +10,7 @@ import typer
 
 from sitr.cli import ledger_care, ledger_export, ledger_shares
 from sitr.cli.ledger_care import refuse_missing
+from sitr.cli.ledger_content import content_of, entry_content
 from sitr.cli.options import Json, LedgerHere
 from sitr.cli.terminal import Command, Group, console, help_alone, say_json, table
 from sitr.report.words.messages import said
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from sitr.accounting.filter import Filter
     from sitr.ledger.entry import Account, Entry
-    from sitr.ledger.shares import Accounts
 
 app = typer.Typer(cls=Group, help="Inspect a ledger.")
 app.callback(invoke_without_command=True)(help_alone)
@@ -98,53 +97,6 @@ def answers(
 
 OPEN = "Only the first charge may be random, with mechanisms fixed in advance."
 CLOSED = "No further charge may be random, because only the first one may."
-
-
-def content_of(
-    ledger: str,
-    standings: list[tuple[Account, Filter]],
-    entries: list[Entry],
-    divided: dict[str, Accounts],
-) -> dict[str, object]:
-    """The budgets and charges of a ledger as JSON."""
-    from sitr.report.envelope import promise_dict
-
-    return {
-        "ledger": ledger,
-        "accounts": [
-            {
-                "dataset": account.dataset,
-                "neighbors": account.neighbors,
-                "opened": account.opened.isoformat(),
-                "promise": promise_dict(budget.promise),
-                "spent": promise_dict(budget.spent()),
-                "remaining": promise_dict(budget.remaining()),
-                "shares": ledger_shares.shares_content(divided[account.dataset]) if account.dataset in divided else [],
-            }
-            for account, budget in standings
-        ],
-        "entries": [entry_content(entry) for entry in entries],
-    }
-
-
-def entry_content(entry: Entry) -> dict[str, object]:
-    """An entry as JSON."""
-    from sitr.report.envelope import promise_dict
-
-    return {
-        "number": entry.number,
-        "dataset": entry.dataset,
-        "account": entry.account,
-        "at": entry.at.isoformat(),
-        "by": entry.by,
-        "version": entry.version,
-        "question": entry.question,
-        "price": promise_dict(entry.price),
-        "beside": [asdict(link) for link in entry.beside],
-        "plan": entry.plan or None,
-        "description": entry.description or None,
-        "hash": entry.hash or None,
-    }
 
 
 def _accounts(standings: list[tuple[Account, Filter]]) -> Table:

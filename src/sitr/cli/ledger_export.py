@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sitr.cli.ledger_care import opened_ledger
+from sitr.cli.ledger_content import content_of
 from sitr.cli.options import Json, LedgerHere, check_file
 from sitr.cli.progress import working
 from sitr.cli.terminal import Command, console, say_json
@@ -107,7 +108,6 @@ def _standings(books: SqlLedger, dataset: str | None = None) -> list[tuple[Accou
 
 def _shown(books: SqlLedger) -> dict[str, object]:
     """What sitr ledger show says as JSON."""
-    from sitr.cli.ledger import content_of
     from sitr.ledger import steward
 
     names = [account.dataset for account in books.accounts()]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, TypedDict
 
 import typer
 
 from sitr.dataclass import dataclass
-
-if TYPE_CHECKING:
-    from sitr.session.budget import Budget
 
 Account = Annotated[
     str | None, typer.Option(help="The sub-budget that pays, such as ana or team/ana; see sitr ledger allot.")
@@ -23,6 +20,14 @@ Key = Annotated[
 ]
 
 
+class Given(TypedDict):
+    """The same in Python."""
+
+    account: str | None
+    request: int | None
+    key: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Paying:
     """The sub-budget that pays, the request that allows it, and the key by which it is repeated."""
@@ -31,18 +36,9 @@ class Paying:
     request: Request = None
     idempotency_key: Key = None
 
-    def budget(self, whole: Budget) -> Budget:
-        """The budget that pays."""
-        found = on_account(whole, self.account)
-        found = found if self.request is None else found.approved(self.request)
-        return found if self.idempotency_key is None else found.keyed(self.idempotency_key)
-
-
-def on_account(whole: Budget, account: str | None) -> Budget:
-    """The sub-budget of this name, with or without that of the data set."""
-    if account is None:
-        return whole
-    return whole.account(account.casefold().removeprefix(f"{whole.table.name.casefold()}/"))
+    def given(self) -> Given:
+        """As `Budget.paying` takes it."""
+        return {"account": self.account, "request": self.request, "key": self.idempotency_key}
 
 
 BUDGET = Paying()

@@ -55,7 +55,8 @@ def suggest(
     promised = promise(budget) if budget is not None else None
     from sitr.session.dataset import open as open_description  # only now: much slower than to refuse a price
 
-    asked = paying.budget(open_description(description).budget(promised, ledger=ledger)).suggest(sql, price=later)
+    whole = open_description(description).budget(promised, ledger=ledger)
+    asked = whole.paying(**paying.given()).suggest(sql, price=later)
     if preview:
         show(asked.preview(paid), as_json=as_json, exact=exact)
         return

@@ -89,7 +89,7 @@ def synthesize(
     groups = 1 if unit is not None else None
     who = Who(unit, unit_row, groups, rows_per_person, options=("--rows-per-person",))
     prices = (paid,) if looked is None else (paid, looked)
-    at = paying.budget(opened(source, who, *prices, budget=budget, ledger=ledger))
+    at = opened(source, who, *prices, budget=budget, ledger=ledger).paying(**paying.given())
     asked = at.synthesize(
         columns=columns.split(",") if columns is not None else None,
         bins={column.name: bins for column in at.table.columns} | public.bins,

@@ -174,7 +174,7 @@ def _facts(found: Verified, words: Words) -> Facts:
 
 
 def _content(found: Verified, certificate: Path, ledger: Place | None, head: Path | None) -> dict[str, object]:
-    from sitr.cli.ledger import entry_content
+    from sitr.cli.ledger_content import entry_content
     from sitr.report.words.english.english import ENGLISH
 
     return {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
@@ -45,7 +44,7 @@ def guards() -> dict[str, str]:
 
 def as_made(connection: Connection) -> bool:
     """Whether the database has exactly these triggers and no views: others could change what is written."""
-    if not isinstance(connection, sqlite3.Connection):
+    if isinstance(connection, postgres.PostgresConnection):
         return postgres.as_made(connection, list(GUARDED))
     rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('trigger', 'view')").fetchall()
     temporary = connection.execute("SELECT 1 FROM sqlite_temp_master LIMIT 1").fetchone()
@@ -53,7 +52,7 @@ def as_made(connection: Connection) -> bool:
 
 
 def _tables(connection: Connection) -> list[str]:
-    if not isinstance(connection, sqlite3.Connection):
+    if isinstance(connection, postgres.PostgresConnection):
         return postgres.tables(connection)
     listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
     return [table for (table,) in connection.execute(listed)]

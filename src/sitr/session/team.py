@@ -109,6 +109,17 @@ class Shared:
             raise InvalidUse(wanted="the number of a request", given=quoted(request), do="See budget.queue().")
         return self._on(request=request)
 
+    def paying(self, *, account: str | None = None, request: int | None = None, key: str | None = None) -> Self:
+        """The same budget, charged on a sub-budget, for an approved request and under a key, as far as they are given.
+
+        The name of the sub-budget may begin with the name of the data set, as ledgers show it.
+        """
+        found = self
+        if account is not None:
+            found = found.account(account.casefold().removeprefix(f"{self._at.table.name.casefold()}/"))
+        found = found if request is None else found.approved(request)
+        return found if key is None else found.keyed(key)
+
     def queue(self) -> list[Proposal]:
         """All requests for this data set, oldest first."""
         return approval.queue(self._at.ledger, self._at.account)

@@ -16,7 +16,8 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 
 
 def at(curve: list[tuple[float, float]], x: float) -> float:
-    return float(np.interp(x, *zip(*curve, strict=True)))
+    xs, ys = np.transpose(curve)
+    return float(np.interp(x, xs, ys))
 
 
 @pytest.mark.parametrize("x", [0.01, 0.2, 0.5, 0.9])

@@ -61,7 +61,8 @@ def test_the_worst_event_is_the_witness_even_if_it_is_on_the_curve() -> None:
 def test_a_divergence_alone_refutes_a_claim_about_moments() -> None:
     found = finding(ZeroConcentratedDP(0.1), (0.2, 0.3), divergences=((2.0, 0.25),))
     assert found.broken
-    assert found.refuting_order == (2.0, 0.25, pytest.approx(0.2))
+    assert found.refuting_order is not None
+    assert list(found.refuting_order) == pytest.approx([2.0, 0.25, 0.2])
     assert not finding(ZeroConcentratedDP(0.1), (0.2, 0.3), divergences=((2.0, 0.19),)).broken
     assert found.renyi(2.0) == 0.25
 

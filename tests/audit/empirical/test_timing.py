@@ -57,7 +57,7 @@ def test_both_inputs_are_tested_equally_often_and_chance_is_never_zero() -> None
 
 
 def test_progress_is_reported() -> None:
-    machine, told = Machine(1, extra=0.0), []
+    machine, told = Machine(1, extra=0.0), list[float]()
     timing(machine.answer, inputs=(0, 1), draws=400, coins=TestCoins(1), clock=machine.clock, progress=told.append)
     assert told == [0.0, 0.25, 0.5, 0.75]
 

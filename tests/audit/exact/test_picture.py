@@ -23,16 +23,20 @@ FLIP = finite([["3/4", "1/4"], ["1/4", "3/4"]])
 PLACES = np.linspace(0.001, 0.999, 200)
 
 
+def at(curve: list[tuple[float, float]]) -> np.ndarray:
+    xs, ys = np.transpose(curve)
+    found: np.ndarray = np.interp(PLACES, xs, ys)
+    return found
+
+
 def crossed(promise: Promise) -> bool:
     """Whether the verified curve lies above the claimed one anywhere."""
-    above, below = (
-        np.interp(PLACES, *zip(*curve, strict=True)) for curve in (verified_curve(FLIP), claimed_curve(promise))
-    )
+    above, below = at(verified_curve(FLIP)), at(claimed_curve(promise))
     return bool(np.any(above > below + 1e-6))
 
 
 def test_the_verified_curve_is_that_of_randomized_response() -> None:
-    found = np.interp(PLACES, *zip(*verified_curve(FLIP), strict=True))
+    found = at(verified_curve(FLIP))
     assert found == pytest.approx(np.minimum(3 * PLACES, 1 - (1 - PLACES) / 3), abs=2e-3)
     assert (found >= np.minimum(3 * PLACES, 1 - (1 - PLACES) / 3) - 2e-3).all()
 

@@ -209,7 +209,7 @@ def test_a_huge_cap_caps_nothing_and_fails_for_no_rows(sql: str, cap: int) -> No
 
 def test_texts_have_offsets_of_64_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     """With 32 bits, more than 2 GiB of different ids or keys make Arrow fail, after the charge."""
-    types = []
+    types = list[pa.DataType]()
 
     def noted(chunks: Sequence[pa.Array]) -> Any:
         types.extend(chunk.type for chunk in chunks)

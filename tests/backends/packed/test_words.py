@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from fractions import Fraction
 
 import duckdb
@@ -49,7 +50,7 @@ def hostile(to: Quantised) -> list[float | None]:
     return [*near, *beside, *odd, *(chance.uniform(*map(float, to.ends)) for _ in range(200))]
 
 
-def in_duckdb(values: list[float | None], to: Quantised) -> list[int]:
+def in_duckdb(values: Sequence[float | None], to: Quantised) -> list[int]:
     with duckdb.connect(":memory:") as engine:
         engine.register("given", pa.table({"place": range(len(values)), "x": pa.array(values, pa.float64())}))
         sql = f"SELECT coalesce({DUCKDB.granules('x', to)} - ({to.lower - 1}), 0) FROM given ORDER BY place"

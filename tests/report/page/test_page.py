@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
@@ -345,7 +345,9 @@ MANY_COLUMNS = (
 @pytest.mark.parametrize("words", [ENGLISH, ARABIC], ids=["en", "ar"])
 def test_a_table_of_six_numbers_fits_on_a_desk(opened, certify, words: Words) -> None:
     plan = planned(MANY_COLUMNS, ZeroConcentratedDP(0.5), keys={"ward": WARDS})
-    cells = {(ward, urgent): tuple(9_000_000 for _ in plan.noisy) for ward in WARDS for urgent in (False, True)}
+    cells: dict[tuple[Any, ...], tuple[int, ...]] = {
+        (ward, urgent): tuple(9_000_000 for _ in plan.noisy) for ward in WARDS for urgent in (False, True)
+    }
     tab = opened(page(answer(*certify(released(plan, cells)), words=words)), 1280)
     wide = tab.locator(".scroll.wide").first
     assert wide.evaluate("each => each.scrollWidth <= each.clientWidth")

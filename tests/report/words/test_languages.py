@@ -113,10 +113,13 @@ DRAWN = {"fitted model", "noisy table", "synthetic rows"}
 AUDITED = {"mechanism", "witness"}
 """Labels of the reports of `sitr.audit`, which lies above the reports."""
 
+REQUESTED = {"errors", "reason", "request", "status", "would be left"}
+"""Labels of requests, which `sitr queue` keeps as the names of a mapping."""
+
 
 def test_no_translation_of_a_label_is_left_over() -> None:
     named = {choice.value for kind in (Duty, Kind, State, Status) for choice in kind}
-    looped = {"type", "bounds", "public values", "repetitions of the whole", *DRAWN, *AUDITED}
+    looped = {"type", "bounds", "public values", "repetitions of the whole", *DRAWN, *AUDITED, *REQUESTED}
     assert sorted(set(LABELS) - used() - named - looped) == []
     assert named <= set(LABELS)
 

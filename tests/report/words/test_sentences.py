@@ -24,6 +24,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.ledger.departure import Departure
 from sitr.ledger.receipt import Paid
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.neighbors.relation import Relation
@@ -153,6 +154,7 @@ def samples() -> dict[str, list[Any]]:
         "Entry": [receipt.entry],
         "Figured": [*Figured],
         "tuple[float, float] | None": [None, (0.75, 0.25)],
+        "tuple[Departure, ...]": [(), (Departure(7.0),), (Departure(7.0), Departure(9.0, 2))],
         "Paid": [Paid("س", receipt.neighbors, receipt.entry, receipt.standing)],
     }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +37,11 @@ def doubles(array: pa.Array) -> NDArray[np.float64]:
     >>> doubles(pyarrow.array([1.0, None, 2.5]).slice(1))
     array([nan, 2.5])
     """
-    if array.null_count:
-        array = array.fill_null(math.nan)
-    return np.frombuffer(array.buffers()[1], np.float64, len(array), array.offset * 8) if len(array) else np.empty(0)
+    if not len(array):
+        return np.empty(0)
+    valid, values = array.buffers()
+    found = np.frombuffer(values, np.float64, len(array), array.offset * 8)
+    if array.null_count:  # a bit for each value, from the lowest of each octet
+        bits = np.unpackbits(np.frombuffer(valid, np.uint8), bitorder="little")
+        found = np.where(bits[array.offset : array.offset + len(array)] == 1, found, np.nan)
+    return found

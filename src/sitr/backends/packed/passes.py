@@ -54,7 +54,7 @@ class Passes:
     def read(self, engine: duckdb.DuckDBPyConnection) -> list[Row]:
         """The keys, the totals and the number of people of each group that has rows, as the statement gives them."""
         # With 32-bit offsets, no array holds texts of more than 2 GiB together: the question would fail after the
-        # charge as soon as there are so many different ids or keys. Nobody else uses this DuckDB; if reading fails, it
+        # charge with more different ids or keys than that. Nobody else uses this DuckDB; if reading fails, it
         # is closed.
         engine.execute("SET arrow_large_buffer_size = true")
         found = self._read(engine)
