@@ -99,8 +99,8 @@ class AuditWords:
     def chance(self, probability: float, /) -> str:
         """How probable such a difference is if the time does not depend on the input.
 
-        >>> AuditWords().chance(0.03011)
-        'such a difference or a larger one has a probability of at most 0.0302 if the time does not depend on the input'
+        >>> AuditWords().chance(0.0301)
+        'such a difference or a larger one has a probability of at most 0.0301 if the time does not depend on the input'
         """
         return (
             f"such a difference or a larger one has a probability of at most {at_most(probability)} if the time does "
