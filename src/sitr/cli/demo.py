@@ -55,13 +55,15 @@ def demo(
         show_parties(parties, as_json=as_json)
         return
     from sitr.session.dataset import open as open_description
+    from sitr.session.sample import Sample
 
-    data, description, ledger = (directory / name for name in ("visits.parquet", "visits.sitr.yaml", "sitr.db"))
+    files = Sample.of(directory)
+    data, description, ledger = files.data, files.description, files.ledger
     price = promise(PRICE)
     with _step(0, quiet=as_json):
-        made = _make(data, rows=rows)
+        made = files.make(rows=rows)
     with _step(1, quiet=as_json):
-        _protect(data, description, ledger)
+        files.protect()
     with _step(2, quiet=as_json):
         question = open_description(description).budget().sql(QUESTION)
         expected = question.preview(price)
@@ -76,8 +78,8 @@ def demo(
         certificate = answer.certificate(directory / f"certificate-{answer.receipt.entry.number}.html")
         chart = answer.plot(directory / f"chart-{answer.receipt.entry.number}.svg")
     if as_json:
-        files = {"data": data, "description": description, "ledger": ledger, "certificate": certificate, "chart": chart}
-        written = {name: str(path) for name, path in files.items()}
+        paths = {"data": data, "description": description, "ledger": ledger, "certificate": certificate, "chart": chart}
+        written = {name: str(path) for name, path in paths.items()}
         say_json({"files": written, "preview": expected.to_dict(), "answer": answer.to_dict()})
         return
     _say(f"\n{said('The answer, after its price was recorded in the ledger:')}\n")
@@ -86,39 +88,6 @@ def demo(
     _say(said("Try next:"))
     _say(f"  sitr ask {shlex.quote(str(description))} \"{NEXT_QUESTION}\" --price 'zcdp(0.02)'")
     _say(f"  sitr ledger show {shlex.quote(str(ledger))}")
-
-
-def _make(data: Path, *, rows: int) -> bool:
-    """Write the visits unless they exist."""
-    from pyarrow.parquet import write_table
-
-    from sitr.dataset.hospital import hospital
-
-    if data.exists():
-        return False
-    data.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = data.with_suffix(".unfinished")
-    write_table(hospital(rows), unfinished)
-    unfinished.replace(data)  # an interrupted run leaves no partial file
-    return True
-
-
-def _protect(data: Path, description: Path, ledger: Path) -> None:
-    """Write the description unless it exists; an existing ledger is used in any case."""
-    from sitr.dataset.hospital import AGES, INSURANCES, WARDS
-    from sitr.session.dataset import protect
-
-    if description.exists():
-        return
-    protect(
-        data,
-        unit="patient_id",
-        max_groups=4,
-        max_rows_per_group=5,
-        bounds={"cost": (0, 5_000), "days": (0, 30)},
-        granularity={"cost": 0.01},
-        keys={"ward": [*WARDS, None], "age_band": AGES, "insurance": INSURANCES},
-    ).save(description, promise=promise(BUDGET), ledger=ledger, second_budget=True)  # its rows are invented
 
 
 def _step(position: int, *, quiet: bool) -> AbstractContextManager[None]:

@@ -17,7 +17,7 @@ from sitr.report.words.messages import said
 COMMANDS = (
     *("demo", "start", "protect", "explain-query", "preview", "ask", "histogram", "synthesize", "dummy"),
     *("suggest", "show", "verify", "audit", "compare", "account", "calibrate", "dpsgd", "convert", "explain"),
-    *("registry", "request", "queue", "approve", "refuse"),
+    *("registry", "request", "queue", "approve", "refuse", "serve"),
 )
 """Each command is a function in a module, both of the same name; here in the order of the help."""
 

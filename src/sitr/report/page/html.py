@@ -57,9 +57,10 @@ def _run(text: str) -> str:
 
 
 @cache
-def _templates() -> jinja2.Environment:
+def templates(*packages: str) -> jinja2.Environment:
+    """The templates of pages, together with those of other packages, which come first."""
     made = jinja2.Environment(
-        loader=jinja2.PackageLoader("sitr.report.page"),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name) for name in (*packages, "sitr.report.page")]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -72,7 +73,7 @@ def _templates() -> jinja2.Environment:
 
 
 def written(template: str, **values: Any) -> str:
-    return _templates().get_template(template).render(**values)
+    return templates().get_template(template).render(**values)
 
 
 def page(paper: Paper, publication: Publication = NOBODY, *, release: str = "") -> str:
@@ -117,17 +118,24 @@ def label(paper: Paper, publication: Publication = NOBODY) -> str:
 
 def fragment(paper: Paper) -> str:
     """A paper for a notebook: its first rows, its chart and its facts; a preview shows the budget instead."""
-    if paper.receipt is None and paper.standing is not None:
+    return written("fragment.html", paper=paper, words=paper.words, sections=shown(paper), most=FIRST_ROWS)
+
+
+def shown(paper: Paper, *, pictures: bool = True) -> list[Section]:
+    """What is shown of a paper without a page of its own: tables, prices and facts, and pictures if they are wanted."""
+    if not pictures:
+        picture = ""
+    elif paper.receipt is None and paper.standing is not None:
         picture = budget_bar(paper.standing, words=paper.words)
     else:
         picture = "" if paper.picture is None else paper.picture()
     prices, words = paper.prices(), paper.words
-    shown = [_part(name, part) for name, part in paper.parts]
-    shown.append(Section("", value=paper.value, table=paper.table))
+    found = [_part(name, part) for name, part in paper.parts]
+    found.append(Section("", value=paper.value, table=paper.table))
     if prices is not None:
-        shown.append(Section("", sentences=(words.other_prices(),), table=prices))
-    shown.append(Section("", picture=picture, facts=paper.facts))
-    return written("fragment.html", paper=paper, words=words, sections=shown, most=FIRST_ROWS)
+        found.append(Section("", sentences=(words.other_prices(),), table=prices))
+    found.append(Section("", picture=picture, facts=paper.facts))
+    return found
 
 
 def _answered(paper: Paper) -> tuple[Protects, Receipt]:

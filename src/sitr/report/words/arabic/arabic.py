@@ -35,6 +35,7 @@ from sitr.report.words.arabic.meaning import DELTA, EPSILON, GAMMA, exceptions, 
 from sitr.report.words.arabic.nouns import confidence, noise, unit, units
 from sitr.report.words.arabic.questions import question
 from sitr.report.words.arabic.ranks import RankWords
+from sitr.report.words.arabic.server import ServerWords
 from sitr.report.words.arabic.statistic import StatisticWords
 from sitr.report.words.arabic.suggest import SuggestWords
 from sitr.report.words.arabic.summary import RELATIONS, SummaryWords
@@ -65,6 +66,7 @@ class Arabic:
     verify: VerifyWords = field(default_factory=VerifyWords)
     exact: ExactWords = field(default_factory=ExactWords)
     audit: AuditWords = field(default_factory=AuditWords)
+    server: ServerWords = field(default_factory=ServerWords)
     certificate: CertificateWords = field(default_factory=CertificateWords)
     summary: SummaryWords = field(default_factory=SummaryWords)
     explained: ExplainedWords = field(default_factory=ExplainedWords)

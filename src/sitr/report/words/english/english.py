@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from sitr.report.words.english.histogram import HistogramWords
     from sitr.report.words.english.joins import JoinWords
     from sitr.report.words.english.ranks import RankWords
+    from sitr.report.words.english.server import ServerWords
     from sitr.report.words.english.statistic import StatisticWords
     from sitr.report.words.english.suggest import SuggestWords
     from sitr.report.words.english.summary import SummaryWords
@@ -98,6 +99,9 @@ class English:
     )
     audit: AuditWords = field(
         default_factory=lambda: _words(Later("sitr.report.words.english.audit", made="AuditWords"))
+    )
+    server: ServerWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.server", made="ServerWords"))
     )
 
     code = "en"

@@ -1,0 +1,15 @@
+"""The server: a team asks over HTTP and on a web page, a steward approves, an auditor verifies.
+
+=============  ========================================================================================================
+settings       what the operator decides: data sets, addresses, limits, the secret
+people         accounts, invitations, sessions and API tokens, in a database of the server's own
+access         who may call which route: every route names its roles, and a test walks them all
+guard          what every request passes first: host, size, origin, rate, and the headers of every response
+office         what people do with data sets, each in their own name; it calls the session and the ledger
+problems       errors as RFC 9457 problems, and as pages
+api, pages     the routes
+=============  ========================================================================================================
+
+No rule about budgets or privacy lives here: a charge goes through the door of `sitr.session`, and who may charge is
+written in the ledger.
+"""

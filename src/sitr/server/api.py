@@ -1,0 +1,384 @@
+"""The routes for programs, under /api/v1. A program sends a token: `Authorization: Bearer sitr_…`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Header, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from sitr.report.envelope import promise_dict
+from sitr.server import content
+from sitr.server.access import ANYONE, EVERYBODY, Allowed, Caller, Decided, Everybody, Here, Limits
+from sitr.server.metrics import exposition
+from sitr.server.office import Asked
+from sitr.server.role import Role, Scope
+from sitr.session.answer import Answer
+
+router = APIRouter(prefix="/api/v1")
+
+READERS = (Role.STEWARD, Role.ANALYST, Role.AUDITOR)
+ASKERS = (Role.STEWARD, Role.ANALYST)
+
+Reads = Annotated[Caller, Depends(Allowed(READERS))]
+Asks = Annotated[Caller, Depends(Allowed(ASKERS, Scope.ASK))]
+Previews = Annotated[Caller, Depends(Allowed(ASKERS))]
+Stewards = Annotated[Caller, Depends(Allowed((Role.STEWARD,), Scope.DECIDE))]
+Administers = Annotated[Caller, Depends(Allowed((Role.ADMINISTRATOR,), Scope.DECIDE))]
+Audits = Annotated[Caller, Depends(Allowed((Role.STEWARD, Role.AUDITOR)))]
+Anybody = Annotated[Caller, Depends(Allowed(EVERYBODY))]
+
+Key = Annotated[str | None, Header(alias="Idempotency-Key", max_length=200)]
+
+
+class Body(BaseModel):
+    """What a program sends. A field that is not known is an error."""
+
+    model_config = ConfigDict(extra="forbid", str_max_length=100_000)
+
+
+class Question(Body):
+    """A question in SQL, with public limits of its own."""
+
+    sql: str = Field(examples=["SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"])
+    account: str = Field("", description="The sub-budget that pays; yours if you have one.")
+    max_groups: int | None = None
+    max_rows_per_group: int | None = None
+    max_rows: int | None = None
+    bounds: dict[str, tuple[float, float]] | None = None
+    keys: dict[str, list[str | int | bool | None]] | None = None
+    bias: float | Literal["off"] = 0.05
+    bias_rows: int | None = None
+    caps: Literal["auto"] | None = None
+    other: bool = False
+    weights: dict[str, float] | None = None
+
+    def asked(self) -> Asked:
+        """For the office."""
+        return Asked(self.sql, self.model_dump(exclude={"sql", "account", "price", "request", "reason", "fresh"}))
+
+
+class Priced(Question):
+    """A question and its price."""
+
+    price: str = Field(examples=["zcdp(0.05)"])
+
+
+class Paid(Priced):
+    """A question that is paid."""
+
+    request: int | None = Field(None, description="The number of the approved request that this answers.")
+    fresh: bool = False
+
+
+class Wanted(Question):
+    """A question and the errors that its columns may have."""
+
+    error: dict[str, float | str] = Field(examples=[{"n": 100}])
+
+
+class Proposed(Priced):
+    """A question for a steward to approve."""
+
+    reason: str
+
+    def asked(self) -> Asked:
+        """For the office."""
+        return Asked(self.sql, self.model_dump(exclude={"sql", "account", "price", "reason"}))
+
+
+class Several(Body):
+    """Questions with one plan and one charge."""
+
+    questions: list[Question] = Field(min_length=1, max_length=100)
+    price: str
+    account: str = ""
+
+
+class Counted(Body):
+    """A histogram."""
+
+    columns: list[str] = Field(min_length=1, max_length=4)
+    price: str
+    account: str = ""
+
+
+class Decision(Body):
+    """What a steward decides."""
+
+    reason: str = ""
+
+
+class Share(Body):
+    """A sub-budget."""
+
+    account: str
+    amount: str
+
+
+class Move(Body):
+    """A part of a sub-budget that another gets."""
+
+    source: str
+    target: str
+    amount: str
+
+
+class Rule(Body):
+    """The rules of a data set. Empty ones refuse nothing."""
+
+    least: str = ""
+    per_hour: int = Field(0, ge=0)
+    approve_above: str = ""
+
+
+class Membership(Body):
+    """Somebody's role in a data set."""
+
+    user: str
+    role: Literal["steward", "analyst", "auditor", "none"]
+    account: str = ""
+
+
+class Invitation(Body):
+    """An account to be made."""
+
+    name: str
+    role: Role
+
+
+# Open to everybody
+
+
+@router.get("/health", dependencies=[Depends(ANYONE)])
+def health() -> dict[str, str]:
+    """Whether the server answers."""
+    return {"status": "ok"}
+
+
+@router.get("/metrics", dependencies=[Depends(ANYONE)], response_class=Response)
+def metrics(request: Request) -> Response:
+    """Counts of responses for Prometheus. No question, no name, no time, nothing that depends on data."""
+    return Response(exposition(request.app.state.guard.seen), media_type="text/plain; version=0.0.4")
+
+
+@router.get("/me")
+def me(caller: Anybody) -> dict[str, str]:
+    """Whose token this is."""
+    return {"name": caller.name, "role": caller.user.role.value}
+
+
+# Data sets
+
+
+@router.get("/datasets")
+def datasets(caller: Reads, office: Here) -> list[dict[str, Any]]:
+    """The data sets in which you have a role."""
+    return [content.dataset(found) for found in office.seen_by(caller.user)]
+
+
+@router.get("/datasets/{name}")
+def dataset(name: str, caller: Reads, office: Here) -> dict[str, Any]:
+    """What is public about a data set, its budget, and your account."""
+    return content.dataset(office.open(caller.user, name))
+
+
+@router.post("/datasets/{name}/take", status_code=204)
+def take(name: str, caller: Stewards, office: Here) -> None:
+    """Become the first steward of a data set that has none."""
+    office.take(caller.user, name)
+
+
+# Questions
+
+
+@router.post("/datasets/{name}/preview")
+def preview(
+    name: str, body: Priced, caller: Previews, office: Here, limiter: Limits, settings: Decided
+) -> dict[str, Any]:
+    """What an answer would cost and how far off it would be. Free; reads no rows."""
+    limiter.count("preview", caller.name, most=settings.previews_per_minute)
+    return office.preview(caller.user, name, body.asked(), body.price, account=body.account).to_dict()
+
+
+@router.post("/datasets/{name}/price")
+def price(
+    name: str, body: Wanted, caller: Previews, office: Here, limiter: Limits, settings: Decided
+) -> dict[str, Any]:
+    """The preview at the least price for which columns have these errors. Free; reads no rows."""
+    limiter.count("preview", caller.name, most=settings.previews_per_minute)
+    asked = Asked(body.sql, body.model_dump(exclude={"sql", "account", "error"}))
+    return office.price_for(caller.user, name, asked, body.error).to_dict()
+
+
+@router.post("/datasets/{name}/ask")
+def ask(
+    name: str, body: Paid, caller: Asks, office: Here, limiter: Limits, settings: Decided, key: Key = None
+) -> dict[str, Any]:
+    """Charge the price and answer. With an Idempotency-Key, a repeated question is charged once."""
+    limiter.count("ask", caller.name, most=settings.answers_per_minute)
+    asked, account = body.asked(), body.account
+    return _answered(
+        office.ask(
+            *(caller.user, name, asked, body.price),
+            account=account,
+            request=body.request,
+            key=key,
+            fresh=body.fresh,
+        )
+    )
+
+
+@router.post("/datasets/{name}/batch")
+def batch(
+    name: str, body: Several, caller: Asks, office: Here, limiter: Limits, settings: Decided, key: Key = None
+) -> dict[str, Any]:
+    """Several questions with one plan and one charge."""
+    limiter.count("ask", caller.name, most=settings.answers_per_minute)
+    asked = [each.asked() for each in body.questions]
+    return _answered(office.batch(caller.user, name, asked, body.price, account=body.account, key=key))
+
+
+@router.post("/datasets/{name}/histogram")
+def histogram(
+    name: str, body: Counted, caller: Asks, office: Here, limiter: Limits, settings: Decided, key: Key = None
+) -> dict[str, Any]:
+    """Counts in the public cells of one or several columns."""
+    limiter.count("ask", caller.name, most=settings.answers_per_minute)
+    return _answered(office.histogram(caller.user, name, body.columns, body.price, account=body.account, key=key))
+
+
+def _answered(answer: Answer) -> dict[str, Any]:
+    """An answer as JSON, without the place on the server's disk where it is kept."""
+    found = answer.to_dict()
+    found["receipt"]["kept"] = found["receipt"]["kept"] is not None
+    return found
+
+
+# Answers
+
+
+@router.get("/datasets/{name}/answers")
+def answers(name: str, caller: Reads, office: Here) -> list[dict[str, Any]]:
+    """The answers that you may see, newest first."""
+    return [content.entry(each) for each in office.entries(caller.user, name)]
+
+
+@router.get("/datasets/{name}/answers/{number}")
+def answer(name: str, number: int, caller: Reads, office: Here) -> dict[str, Any]:
+    """A kept answer again, for free."""
+    return _answered(office.answer(caller.user, name, number))
+
+
+@router.get("/datasets/{name}/answers/{number}/certificate", response_class=Response)
+def certificate(name: str, number: int, caller: Reads, office: Here) -> Response:
+    """The page that explains and defends an answer."""
+    return Response(office.certificate(caller.user, name, number), media_type="text/html; charset=utf-8")
+
+
+@router.get("/datasets/{name}/answers/{number}/chart", response_class=Response)
+def chart(name: str, number: int, caller: Reads, office: Here) -> Response:
+    """The chart of an answer."""
+    return Response(office.chart(caller.user, name, number), media_type="image/svg+xml")
+
+
+# Requests
+
+
+@router.get("/datasets/{name}/requests")
+def requests(name: str, caller: Reads, office: Here) -> list[dict[str, Any]]:
+    """The requests that you may see, newest first."""
+    return [content.proposal(each) for each in office.queue(caller.user, name)]
+
+
+@router.post("/datasets/{name}/requests", status_code=201)
+def propose(name: str, body: Proposed, caller: Asks, office: Here) -> dict[str, Any]:
+    """Ask a steward to approve a question at a price."""
+    made = office.propose(caller.user, name, body.asked(), body.price, reason=body.reason, account=body.account)
+    return content.proposal(made)
+
+
+@router.post("/datasets/{name}/requests/{number}/approve")
+def approve(name: str, number: int, body: Decision, caller: Stewards, office: Here) -> dict[str, Any]:
+    """Approve a request that somebody else made."""
+    return content.proposal(office.decide(caller.user, name, number, approve=True, reason=body.reason))
+
+
+@router.post("/datasets/{name}/requests/{number}/refuse")
+def refuse(name: str, number: int, body: Decision, caller: Stewards, office: Here) -> dict[str, Any]:
+    """Refuse a request that somebody else made."""
+    return content.proposal(office.decide(caller.user, name, number, approve=False, reason=body.reason))
+
+
+# The books
+
+
+@router.get("/datasets/{name}/ledger")
+def ledger(name: str, caller: Audits, office: Here) -> dict[str, Any]:
+    """The budget, its sub-budgets, roles and rules, and every charge."""
+    found = office.open(caller.user, name)
+    return content.dataset(found) | {
+        "members": {who: member.duty.value for who, member in found.members.items()},
+        "entries": [content.entry(each) for each in office.entries(caller.user, name)],
+    }
+
+
+@router.get("/datasets/{name}/ledger/verify")
+def verify(name: str, caller: Audits, office: Here) -> dict[str, Any]:
+    """Whether every row of the ledger is as it was signed, and the chain is whole."""
+    return content.examined(office.examine(caller.user, name))
+
+
+# What stewards and administrators do
+
+
+@router.post("/datasets/{name}/accounts", status_code=204)
+def allot(name: str, body: Share, caller: Stewards, office: Here) -> None:
+    """Make a sub-budget, or change it."""
+    office.allot(caller.user, name, body.account, body.amount)
+
+
+@router.post("/datasets/{name}/accounts/move", status_code=204)
+def move(name: str, body: Move, caller: Stewards, office: Here) -> None:
+    """Move a part of a sub-budget to another."""
+    office.move(caller.user, name, body.source, body.target, body.amount)
+
+
+@router.put("/datasets/{name}/rules", status_code=204)
+def rules(name: str, body: Rule, caller: Stewards, office: Here) -> None:
+    """Set the rules of a data set. They replace earlier ones."""
+    office.rule(caller.user, name, least=body.least, rate=body.per_hour, approval=body.approve_above)
+
+
+@router.put("/datasets/{name}/members", status_code=204)
+def assign(name: str, body: Membership, caller: Stewards, office: Here, people: Everybody) -> None:
+    """Give somebody a role in a data set, or take it away."""
+    office.assign(caller.user, name, body.user, body.role, people=people, account=body.account)
+
+
+@router.get("/users")
+def users(caller: Administers, people: Everybody) -> list[dict[str, Any]]:
+    """All accounts."""
+    assert caller
+    return [{"name": each.name, "role": each.role.value, "enabled": each.enabled} for each in people.users()]
+
+
+@router.post("/users", status_code=201)
+def invite(body: Invitation, caller: Administers, people: Everybody) -> dict[str, str]:
+    """Invite somebody. The link is shown once."""
+    return {"path": f"/invitation/{people.invite(body.name, body.role, by=caller.name)}"}
+
+
+@router.delete("/users/{user}", status_code=204)
+def disable(user: str, caller: Administers, people: Everybody) -> None:
+    """Forbid somebody to log in. Their sessions and tokens end at once."""
+    assert caller
+    people.enable(user, enabled=False)
+
+
+@router.get("/promises/{notation}", dependencies=[Depends(ANYONE)])
+def promise(notation: str) -> dict[str, Any]:
+    """What a promise such as zcdp(0.05) means. No account is needed."""
+    from sitr.flavors.notation import parse  # noqa: PLC0415 - only here
+
+    return promise_dict(parse(notation))

@@ -1,0 +1,67 @@
+"""The application: routes, and the guard around them."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from urllib.request import Request as Outgoing
+from urllib.request import urlopen
+
+from fastapi import FastAPI
+
+from sitr.server import api, pages, play, visitors
+from sitr.server.failures import handle
+from sitr.server.guard import Guard
+from sitr.server.limiter import Limiter
+from sitr.server.office import Office
+from sitr.server.people import People
+from sitr.server.settings import Settings
+from sitr.session.deadline import VARIABLE
+
+
+def create(settings: Settings, people: People) -> Guard:
+    """The application with these settings and accounts."""
+    if settings.answer_rows:  # answers leave at deadlines, unless the operator turned that off
+        os.environ.setdefault(VARIABLE, str(settings.answer_rows))
+    app = FastAPI(
+        title="Sitr",
+        version="1",
+        summary="Ask questions about protected data, and see what each answer costs.",
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,  # they load scripts from elsewhere
+        redoc_url=None,
+    )
+
+    def descriptions() -> Mapping[str, Path]:
+        return {**people.datasets(), **settings.datasets}
+
+    app.state.settings, app.state.people, app.state.limiter = settings, people, Limiter()
+    app.state.office = Office(descriptions, _webhook(settings.webhook))
+    for routes in (api.router, visitors.router, play.router, pages.router):
+        app.include_router(routes)
+    handle(app)
+    guard = Guard(app, settings)
+    app.state.guard = guard
+    return guard
+
+
+def _webhook(address: str) -> Callable[[str, Mapping[str, object]], None]:
+    """Tells an address about requests and decisions, in the background. If it does not answer, nobody waits."""
+
+    def tell(event: str, content: Mapping[str, object]) -> None:
+        if not address:
+            return
+        body = json.dumps({"event": event, **content}).encode()
+        sent = Outgoing(address, data=body, headers={"content-type": "application/json"})
+        threading.Thread(target=_send, args=(sent,), daemon=True).start()
+
+    return tell
+
+
+def _send(sent: Outgoing) -> None:
+    with suppress(OSError):
+        urlopen(sent, timeout=10).close()

@@ -1,0 +1,91 @@
+"""What is shown instead of an answer: a problem for programs, a page for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, RedirectResponse
+from starlette.exceptions import HTTPException
+
+from sitr.errors import SitrError
+from sitr.report.words.words import in_words
+from sitr.server.access import Forbidden, NotFound, Unauthenticated, local
+from sitr.server.limiter import TooMany
+from sitr.server.office import Unknown
+from sitr.server.problems import MEDIA, plain_problem, problem, status_of
+from sitr.server.render import page, problems
+
+API = "/api/"
+
+SENTENCES: dict[type[Exception], tuple[int, str]] = {
+    Forbidden: (403, "forbidden"),
+    NotFound: (404, "not_found"),
+    Unknown: (404, "not_found"),
+    TooMany: (429, "too_many"),
+    Exception: (500, "failed"),
+}
+"""The status and the sentence of everything that is no `SitrError`. None of them says why."""
+
+
+def handle(app: FastAPI) -> None:
+    """Register all handlers."""
+    app.add_exception_handler(SitrError, _refused)
+    app.add_exception_handler(Unauthenticated, _unknown_caller)
+    app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(HTTPException, _other)
+    for kind, (status, sentence) in SENTENCES.items():
+        app.add_exception_handler(kind, _simple(status, kind.__name__, sentence))
+
+
+def _for_program(request: Request) -> bool:
+    return request.url.path.startswith(API)
+
+
+def _refused(request: Request, error: Exception) -> Any:
+    found = cast("SitrError", error)
+    status = status_of(found)
+    if _for_program(request):
+        return JSONResponse(problem(found), status, {"retry-after": "5"} if status == 503 else {}, media_type=MEDIA)
+    return page("problem.html", request, status=status, **problems(found))
+
+
+def _unknown_caller(request: Request, error: Exception) -> Any:
+    if _for_program(request):
+        detail = plain_problem(401, "Unauthenticated", "A valid token is needed: Authorization: Bearer sitr_…")
+        return JSONResponse(detail, 401, {"www-authenticate": "Bearer"}, media_type=MEDIA)
+    then = local(cast("Unauthenticated", error).then)
+    return RedirectResponse("/login" if then == "/" else f"/login?then={then}", status_code=303)
+
+
+def _malformed(request: Request, error: Exception) -> Any:
+    if _for_program(request):
+        found = cast("RequestValidationError", error).errors()
+        places = ", ".join(".".join(map(str, each["loc"][1:])) for each in found)
+        detail = plain_problem(422, "Malformed", f"The request is not as expected at: {places}.")
+        return JSONResponse(detail, 422, media_type=MEDIA)
+    return _sentence(request, 422, in_words().server.bad_form)
+
+
+def _other(request: Request, error: Exception) -> Any:
+    found = cast("HTTPException", error)
+    if _for_program(request):
+        detail = plain_problem(found.status_code, "Refused", str(found.detail))
+        return JSONResponse(detail, found.status_code, found.headers, media_type=MEDIA)
+    return _sentence(request, found.status_code, in_words().server.not_found)
+
+
+def _simple(status: int, title: str, sentence: str) -> Callable[[Request, Exception], Any]:
+    def shown(request: Request, _error: Exception) -> Any:
+        text = getattr(in_words().server, sentence)
+        if _for_program(request):
+            return JSONResponse(plain_problem(status, title, text), status, media_type=MEDIA)
+        return _sentence(request, status, text)
+
+    return shown
+
+
+def _sentence(request: Request, status: int, text: str) -> Any:
+    return page("problem.html", request, status=status, problems=[{"text": text, "lines": ()}])

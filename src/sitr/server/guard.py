@@ -1,0 +1,165 @@
+"""What every request passes before any route, and every response before it leaves.
+
+- The host must be one of those in the settings, so that no other site can lead a browser here under its own name.
+- A request from another site that would change something is refused by what the browser says about it.
+- A body is at most so long, and must arrive in time.
+- Responses forbid everything that pages do not need: other sites, inline scripts and styles, frames.
+- One line for each response is logged: no address with its query, no body, no time that it took.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sitr.language import Digits, Language, speaking
+from sitr.server.settings import Settings
+
+LANGUAGE, DIGITS = "sitr-language", "sitr-digits"
+"""The cookies that remember what somebody reads."""
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+HEADERS: Mapping[str, str] = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "cache-control": "no-store",
+}
+
+TLS = "max-age=31536000; includeSubDomains"
+
+log = logging.getLogger("sitr.server")
+
+
+class _TooLong(Exception):
+    """The body is longer than allowed."""
+
+
+class _TooSlow(Exception):
+    """The body did not arrive in time."""
+
+
+@dataclass(slots=True)
+class Guard:
+    """Wraps the application."""
+
+    app: ASGIApp
+    settings: Settings
+    seen: Counter[tuple[str, str, int]] = field(default_factory=Counter)
+    """How many responses there were, by method, route and status, for the metrics."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        status = [500]
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                status[0] = message["status"]
+                self._secure(MutableHeaders(scope=message))
+            await send(message)
+
+        refused = self._refused(scope, headers)
+        if refused:
+            await _plain(sent, *refused)
+        else:
+            await self._answered(scope, headers, receive, sent)
+        route = getattr(scope.get("route"), "path", "") or "-"
+        self.seen[scope["method"], route, status[0]] += 1
+        log.info("%s", json.dumps({"method": scope["method"], "route": route, "status": status[0]}))
+
+    async def _answered(self, scope: Scope, headers: Headers, receive: Receive, sent: Send) -> None:
+        language, digits = read_in(headers)
+        try:
+            with speaking(language, digits):
+                await self.app(scope, self._bounded(receive), sent)
+        except _TooLong:
+            await _plain(sent, 413, "The request is too long.")
+        except _TooSlow:
+            await _plain(sent, 408, "The request took too long to arrive.")
+
+    def _refused(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
+        """Why a request is refused before anything looks at it."""
+        if _host(headers.get("host", "")) not in self.settings.hosts:
+            return 421, "This server is not known under this name."
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > self.settings.most_octets:
+            return 413, "The request is too long."
+        if scope["method"] not in ("GET", "HEAD") and self._foreign(headers):
+            return 403, "This was sent from another site."
+        return None
+
+    def _foreign(self, headers: Headers) -> bool:
+        """Whether a browser sends this for another site. A program sends neither header."""
+        site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+        if site is not None:
+            return site not in ("same-origin", "none")
+        return origin is not None and urlsplit(origin).netloc != headers.get("host", "")
+
+    def _bounded(self, receive: Receive) -> Receive:
+        taken = [0]
+
+        async def received() -> Message:
+            try:
+                async with asyncio.timeout(self.settings.timeout_seconds):
+                    message = await receive()
+            except TimeoutError:
+                raise _TooSlow from None
+            taken[0] += len(message.get("body", b""))
+            if taken[0] > self.settings.most_octets:
+                raise _TooLong
+            return message
+
+        return received
+
+    def _secure(self, headers: MutableHeaders) -> None:
+        for name, value in HEADERS.items():
+            headers.setdefault(name, value)
+        if self.settings.tls:
+            headers["strict-transport-security"] = TLS
+
+
+def _host(given: str) -> str:
+    """A host without its port."""
+    name, colon, port = given.rpartition(":")
+    return (name if colon and port.isdecimal() else given).lower()
+
+
+def read_in(headers: Headers) -> tuple[Language, Digits]:
+    """The language that somebody chose, or else that their browser prefers, and the digits."""
+    cookies: SimpleCookie = SimpleCookie()
+    with suppress(CookieError):
+        cookies.load(headers.get("cookie", ""))
+    known, digits = {each.value: each for each in Language}, {each.value: each for each in Digits}
+    wanted = cookies[LANGUAGE].value if LANGUAGE in cookies else ""
+    numbers = cookies[DIGITS].value if DIGITS in cookies else ""
+    preferred = headers.get("accept-language", "").split(",")[0].strip()[:2].lower()
+    return known.get(wanted) or known.get(preferred, Language.ENGLISH), digits.get(numbers, Digits.LATIN)
+
+
+async def _plain(send: Send, status: int, text: str) -> None:
+    body = text.encode()
+    fields = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+    with suppress(RuntimeError):  # a response has begun already
+        await send({"type": "http.response.start", "status": status, "headers": fields})
+        await send({"type": "http.response.body", "body": body})

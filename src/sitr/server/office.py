@@ -1,0 +1,305 @@
+"""What people do with data sets on a server, each in their own name.
+
+Whether somebody may do it is decided by the ledger of the data set, which records who did it. Somebody who has no role
+in a ledger does not learn that the data set exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from sitr.errors import InvalidUse, NotAllowed
+from sitr.flavors.notation import parse
+from sitr.ledger.entry import Entry
+from sitr.ledger.examine import Examined
+from sitr.ledger.proposals import Proposal, Status
+from sitr.ledger.roles import Duty, Member
+from sitr.ledger.steward import in_file
+from sitr.ledger.who import acting
+from sitr.report.chart.budget import budget_bar
+from sitr.report.chart.spending import chart as spending
+from sitr.report.chart.svg import standalone
+from sitr.server.people import People, User
+from sitr.server.role import Role
+from sitr.session.answer import Answer
+from sitr.session.budget import Budget
+from sitr.session.dataset import Dataset
+from sitr.session.dataset import open as open_description
+from sitr.session.desk import account_name
+from sitr.session.reopened import reopened
+from sitr.session.request import Preview, Request
+
+
+class Unknown(Exception):
+    """There is no such data set or answer for this person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as it was sent, with the limits of `Budget.sql`."""
+
+    sql: str
+    limits: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A data set, as one person sees it."""
+
+    name: str
+    budget: Budget
+    members: Mapping[str, Member]
+    user: User
+
+    @property
+    def member(self) -> Member | None:
+        """The role of this person in the ledger; None while nobody has one."""
+        return self.members.get(self.user.name)
+
+    @property
+    def account(self) -> str:
+        """The name of the data set in its ledger."""
+        return account_name(self.budget.table)
+
+    @property
+    def unclaimed(self) -> bool:
+        """Whether nobody has a role yet. Then a steward must take it first."""
+        return not self.members
+
+    @property
+    def share(self) -> str:
+        """The sub-budget that this person charges; empty for the budget itself."""
+        return self.member.share if self.member is not None else ""
+
+    def paying(self, account: str = "", *, request: int | None = None, key: str | None = None) -> Budget:
+        """The budget, charged on the account that was named, or else on this person's own."""
+        return self.budget.paying(account=account or self.share or None, request=request, key=key)
+
+    def sees(self, entry: Entry) -> bool:
+        """Whether this person sees an entry: all of them, or as an analyst their own and those of their account."""
+        if self.member is None or self.member.duty is not Duty.ANALYST:
+            return True
+        own = self.member.share
+        return entry.by == self.user.name or bool(own and (entry.share == own or entry.share.startswith(f"{own}/")))
+
+
+@lru_cache(maxsize=256)
+def _described(path: Path, _changed: int) -> Dataset:
+    """A described data set; read again when its file changes."""
+    return open_description(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Office:
+    """The data sets of a server."""
+
+    descriptions: Callable[[], Mapping[str, Path]]
+    told: Callable[[str, Mapping[str, object]], None] = field(default=lambda _event, _content: None)
+    """Tells others about requests and decisions."""
+
+    # Which data sets there are
+
+    def names(self) -> list[str]:
+        """The names of all data sets."""
+        return sorted(self.descriptions())
+
+    def seen_by(self, user: User) -> list[Opened]:
+        """The data sets that this person sees."""
+        found = []
+        for name in self.names():
+            try:
+                found.append(self.open(user, name))
+            except Unknown:
+                continue
+        return found
+
+    def open(self, user: User, name: str) -> Opened:
+        """A data set by its name, if this person has a role in it; a steward also sees one that nobody has taken."""
+        path = self.descriptions().get(name.casefold())
+        if path is None or user.role is Role.ADMINISTRATOR:
+            raise Unknown
+        budget = _described(path, path.stat().st_mtime_ns).budget()
+        found = Opened(name.casefold(), budget, budget.roles(), user)
+        if found.member is None and not (found.unclaimed and user.role is Role.STEWARD):
+            raise Unknown
+        return found
+
+    @contextmanager
+    def _as(self, user: User, name: str) -> Iterator[Opened]:
+        """A data set, in the name of somebody. Nothing is asked of one that nobody has taken."""
+        with acting(user.name):
+            found = self.open(user, name)
+            if found.unclaimed:
+                raise NotAllowed(
+                    given=f"Nobody is the steward of {found.name} yet.", do="A steward must take it first."
+                )
+            yield found
+
+    def take(self, user: User, name: str) -> None:
+        """Become the first steward of a data set."""
+        with acting(user.name):
+            found = self.open(user, name)
+            if not found.unclaimed:
+                raise NotAllowed(given=f"{found.name} has a steward already.", do="Ask them for a role.")
+            found.budget.assign(user.name, Duty.STEWARD)
+
+    # Questions
+
+    def preview(self, user: User, name: str, asked: Asked, price: str, *, account: str = "") -> Preview:
+        """What an answer would cost and how far off it would be. Reads no rows and spends nothing."""
+        with self._as(user, name) as found:
+            return self._question(found, asked, account).preview(parse(price))
+
+    def price_for(self, user: User, name: str, asked: Asked, errors: Mapping[str, Any]) -> Preview:
+        """The preview at the least price for these errors."""
+        with self._as(user, name) as found:
+            return self._question(found, asked).preview(error=errors)
+
+    def ask(
+        self,
+        user: User,
+        name: str,
+        asked: Asked,
+        price: str,
+        *,
+        account: str = "",
+        request: int | None = None,
+        key: str | None = None,
+        fresh: bool = False,
+    ) -> Answer:
+        """Charge the price and answer."""
+        with self._as(user, name) as found:
+            question = self._question(found, asked, account, request=request, key=key)
+            return question.release(parse(price), fresh=fresh)
+
+    def batch(
+        self, user: User, name: str, asked: Sequence[Asked], price: str, *, account: str = "", key: str | None = None
+    ) -> Answer:
+        """Several questions with one plan and one charge."""
+        with self._as(user, name) as found:
+            budget = found.paying(account, key=key)
+            return budget.batch([budget.sql(each.sql, **each.limits) for each in asked]).release(parse(price))
+
+    def histogram(
+        self, user: User, name: str, columns: Sequence[str], price: str, *, account: str = "", key: str | None = None
+    ) -> Answer:
+        """Count people or rows in every cell of some columns."""
+        with self._as(user, name) as found:
+            return found.paying(account, key=key).histogram(*columns).release(parse(price))
+
+    def _question(
+        self, found: Opened, asked: Asked, account: str = "", *, request: int | None = None, key: str | None = None
+    ) -> Request[Any]:
+        return found.paying(account, request=request, key=key).sql(asked.sql, **asked.limits)
+
+    # Requests
+
+    def propose(self, user: User, name: str, asked: Asked, price: str, *, reason: str, account: str = "") -> Proposal:
+        """Ask a steward to approve a question."""
+        with self._as(user, name) as found:
+            made = self._question(found, asked, account).propose(parse(price), reason=reason)
+        self.told("requested", {"dataset": name, "number": made.number})
+        return made
+
+    def decide(self, user: User, name: str, number: int, *, approve: bool, reason: str = "") -> Proposal:
+        """Approve or refuse a request that somebody else made."""
+        with self._as(user, name) as found:
+            if number not in {each.number for each in found.budget.queue()}:
+                raise Unknown
+            act = found.budget.approve if approve else found.budget.refuse
+            made = act(number, reason=reason)
+        self.told("decided", {"dataset": name, "number": number})
+        return made
+
+    def queue(self, user: User, name: str) -> list[Proposal]:
+        """The requests that this person sees: all of them, or as an analyst their own. Newest first."""
+        found = self.open(user, name)
+        own = found.member is not None and found.member.duty is Duty.ANALYST
+        return [each for each in reversed(found.budget.queue()) if not own or each.by == user.name]
+
+    def waiting(self, user: User) -> int:
+        """How many requests wait for this person's decision, or how many approved ones wait to be asked."""
+        wanted = Status.ASKED if user.role is Role.STEWARD else Status.APPROVED
+        if user.role not in (Role.STEWARD, Role.ANALYST):
+            return 0
+        found = (each for opened in self.seen_by(user) for each in self.queue(user, opened.name))
+        return sum(each.status is wanted and (each.by != user.name) is (user.role is Role.STEWARD) for each in found)
+
+    # Answers and the books
+
+    def entries(self, user: User, name: str) -> list[Entry]:
+        """The charges that this person sees, newest first."""
+        found = self.open(user, name)
+        return [each for each in reversed(found.budget.ledger.entries(found.account)) if found.sees(each)]
+
+    def answer(self, user: User, name: str, number: int) -> Answer:
+        """A kept answer, for free."""
+        found = self.open(user, name)
+        if not any(each.number == number and found.sees(each) for each in found.budget.ledger.entries(found.account)):
+            raise Unknown
+        return reopened(found.budget.ledger, number)
+
+    def certificate(self, user: User, name: str, number: int) -> str:
+        """The page that explains and defends an answer. Its hash is recorded in the ledger first."""
+        answer = self.answer(user, name, number)
+        with acting(user.name), TemporaryDirectory() as folder:
+            return answer.certificate(Path(folder) / "certificate.html").read_text(encoding="utf-8")
+
+    def chart(self, user: User, name: str, number: int) -> str:
+        """The chart of an answer, as SVG."""
+        return standalone(self.answer(user, name, number).plot().svg)
+
+    def budget_chart(self, user: User, name: str) -> str:
+        """What is spent and what is left, as SVG."""
+        return standalone(budget_bar(self.open(user, name).budget.standing()))
+
+    def spending_chart(self, user: User, name: str) -> str:
+        """What was spent over time, as SVG."""
+        found = self.open(user, name)
+        ledger = found.budget.ledger
+        return standalone(spending([ledger.account(found.account)], ledger.entries(found.account)))
+
+    def examine(self, user: User, name: str) -> Examined:
+        """Whether the ledger of a data set is as it was written."""
+        return in_file(self.open(user, name).budget.ledger).examine()
+
+    # What a steward does
+
+    def allot(self, user: User, name: str, share: str, amount: str) -> None:
+        """Make or change a sub-budget."""
+        with self._as(user, name) as found:
+            found.budget.allot(share, parse(amount))
+
+    def move(self, user: User, name: str, source: str, target: str, amount: str) -> None:
+        """Move a part of a sub-budget to another."""
+        with self._as(user, name) as found:
+            found.budget.move(source, target, parse(amount))
+
+    def rule(self, user: User, name: str, *, least: str, rate: int, approval: str) -> None:
+        """Set the least price, the questions in an hour, and above which price a question needs approval."""
+        with self._as(user, name) as found:
+            found.budget.rule(
+                least=parse(least) if least else None,
+                questions=rate,
+                seconds=3600 if rate else 0,
+                approval=parse(approval) if approval else None,
+            )
+
+    def assign(self, user: User, name: str, who: str, role: str, *, people: People, account: str = "") -> None:
+        """Give somebody with an account a role in a data set, or take it away."""
+        known = people.user(who)
+        if known is None:
+            raise InvalidUse(given=f"There is no account {who}.", do="An administrator can invite them.")
+        duty = None if role == "none" else Duty(role)
+        if duty is not None and known.role.value != duty.value:
+            raise NotAllowed(
+                given=f"{who} is registered as {known.role.value}.", do="Give them that role, or invite them anew."
+            )
+        with self._as(user, name) as found:
+            found.budget.assign(who, duty, account=account)
