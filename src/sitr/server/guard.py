@@ -20,6 +20,7 @@ from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sitr.language import Digits, Language, speaking
@@ -45,15 +46,9 @@ HEADERS: Mapping[str, str] = {
 
 TLS = "max-age=31536000; includeSubDomains"
 
+TOO_LONG = "The request is too long."
+
 log = logging.getLogger("sitr.server")
-
-
-class _TooLong(Exception):
-    """The body is longer than allowed."""
-
-
-class _TooSlow(Exception):
-    """The body did not arrive in time."""
 
 
 @dataclass(slots=True)
@@ -90,13 +85,8 @@ class Guard:
 
     async def _answered(self, scope: Scope, headers: Headers, receive: Receive, sent: Send) -> None:
         language, digits = read_in(headers)
-        try:
-            with speaking(language, digits):
-                await self.app(scope, self._bounded(receive), sent)
-        except _TooLong:
-            await _plain(sent, 413, "The request is too long.")
-        except _TooSlow:
-            await _plain(sent, 408, "The request took too long to arrive.")
+        with speaking(language, digits):
+            await self.app(scope, self._bounded(receive), sent)
 
     def _refused(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
         """Why a request is refused before anything looks at it."""
@@ -104,7 +94,7 @@ class Guard:
             return 421, "This server is not known under this name."
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self.settings.most_octets:
-            return 413, "The request is too long."
+            return 413, TOO_LONG
         if scope["method"] not in ("GET", "HEAD") and self._foreign(headers):
             return 403, "This was sent from another site."
         return None
@@ -124,10 +114,10 @@ class Guard:
                 async with asyncio.timeout(self.settings.timeout_seconds):
                     message = await receive()
             except TimeoutError:
-                raise _TooSlow from None
+                raise HTTPException(408, "The request took too long to arrive.") from None
             taken[0] += len(message.get("body", b""))
             if taken[0] > self.settings.most_octets:
-                raise _TooLong
+                raise HTTPException(413, TOO_LONG)
             return message
 
         return received

@@ -1,0 +1,163 @@
+"""Accounts, invitations, sessions and tokens."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from sitr.errors import InvalidUse, NotAllowed
+from sitr.server.people import People
+from sitr.server.role import Role, Scope
+from tests.server.conftest import people_in, settings_in
+
+PHRASE = "a long phrase"
+
+
+class Clock:
+    """A clock that tests move."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def later(self, **passed: float) -> None:
+        self.now += timedelta(**passed)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def people(tmp_path: Path, clock: Clock) -> People:
+    return people_in(settings_in(tmp_path), clock=clock)
+
+
+def test_only_hashes_are_stored_and_only_the_owner_reads_them(people: People) -> None:
+    ana = people.add("ana", Role.ANALYST, PHRASE)
+    secrets = [
+        PHRASE,
+        people.begin(ana),
+        people.new_token(ana, "x", Scope.READ, days=1),
+        people.invite("ben", Role.ANALYST, by="x"),
+    ]
+    content = b"".join(path.read_bytes() for path in people.path.parent.iterdir())
+    for secret in secrets:
+        assert secret.encode() not in content
+    assert stat.S_IMODE(people.path.stat().st_mode) == 0o600
+
+
+def test_a_password_is_checked(people: People) -> None:
+    people.add("ana", Role.ANALYST, PHRASE)
+    assert people.check("ana", PHRASE) is not None
+    assert people.check("ana", PHRASE + "x") is None
+    assert people.check("ben", PHRASE) is None
+
+
+@pytest.mark.parametrize("password", ["short", "a" * 20, "my name is ana", "x" * 201])
+def test_bad_passwords_are_refused(people: People, password: str) -> None:
+    with pytest.raises(InvalidUse):
+        people.add("ana", Role.ANALYST, password)
+
+
+@pytest.mark.parametrize("name", ["", "Ana", "a b", "a/b", "آنا", "a" * 51, "a\n"])
+def test_bad_names_are_refused(people: People, name: str) -> None:
+    with pytest.raises(InvalidUse):
+        people.add(name, Role.ANALYST, PHRASE)
+
+
+def test_a_session_ends_when_idle_and_at_the_latest(people: People, clock: Clock) -> None:
+    ana = people.add("ana", Role.ANALYST, PHRASE)
+    session = people.begin(ana)
+    clock.later(minutes=29)
+    assert people.session(session) == ana
+    clock.later(minutes=29)  # since it was last seen
+    assert people.session(session) == ana
+    clock.later(minutes=31)
+    assert people.session(session) is None
+    clock.later(minutes=-31)
+    assert people.session(session) is None  # it has ended
+    session = people.begin(ana)
+    for _ in range(12 * 4):
+        clock.later(minutes=15)
+        assert people.session(session) == ana
+    clock.later(seconds=1)
+    assert people.session(session) is None
+
+
+def test_a_session_can_be_ended_and_a_new_password_ends_all(people: People) -> None:
+    ana = people.add("ana", Role.ANALYST, PHRASE)
+    one, two = people.begin(ana), people.begin(ana)
+    people.end(one)
+    assert people.session(one) is None and people.session(two) == ana
+    with pytest.raises(NotAllowed):
+        people.change_password("ana", "wrong", "another long phrase")
+    people.change_password("ana", PHRASE, "another long phrase")
+    assert people.session(two) is None
+    assert people.check("ana", PHRASE) is None and people.check("ana", "another long phrase") == ana
+
+
+def test_an_invitation_is_used_once_and_expires(people: People, clock: Clock) -> None:
+    token = people.invite("ben", Role.AUDITOR, by="admin")
+    assert people.invited(token + "x") is None
+    with pytest.raises(InvalidUse):
+        people.accept(token, "short")
+    assert people.accept(token, PHRASE).role is Role.AUDITOR
+    with pytest.raises(NotAllowed):
+        people.accept(token, PHRASE)
+    late = people.invite("eve", Role.ANALYST, by="admin")
+    clock.later(days=8)
+    assert people.invited(late) is None
+
+
+def test_a_new_invitation_ends_the_old_one(people: People) -> None:
+    old, new = (people.invite("ben", Role.ANALYST, by="admin") for _ in range(2))
+    assert people.invited(old) is None and people.invited(new) is not None
+
+
+def test_tokens_expire_and_are_revoked_by_their_owner_only(people: People, clock: Clock) -> None:
+    ana, ben = people.add("ana", Role.ANALYST, PHRASE), people.add("ben", Role.ANALYST, PHRASE)
+    token = people.new_token(ana, "notebook", Scope.ASK, days=2)
+    assert people.token(token) == (ana, Scope.ASK)
+    [listed] = people.tokens("ana")
+    with pytest.raises(InvalidUse):
+        people.revoke(listed.number, of=ben.name)
+    people.revoke(listed.number, of="ana")
+    assert people.token(token) is None
+    other = people.new_token(ana, "notebook", Scope.ASK, days=2)
+    clock.later(days=3)
+    assert people.token(other) is None
+
+
+def test_who_may_not_log_in_has_no_session_and_no_token(people: People) -> None:
+    people.add("admin", Role.ADMINISTRATOR, PHRASE)
+    ana = people.add("ana", Role.ANALYST, PHRASE)
+    session, token = people.begin(ana), people.new_token(ana, "x", Scope.READ, days=1)
+    people.enable("ana", enabled=False)
+    assert people.check("ana", PHRASE) is None
+    assert people.session(session) is None and people.token(token) is None
+    people.enable("ana", enabled=True)
+    assert people.check("ana", PHRASE) is not None and people.token(token) is None
+    with pytest.raises(NotAllowed):
+        people.enable("admin", enabled=False)
+    with pytest.raises(InvalidUse):
+        people.enable("eve", enabled=False)
+
+
+def test_two_accounts_of_one_name_cannot_be_made(people: People) -> None:
+    token = people.invite("ana", Role.ANALYST, by="x")
+    people.add("ana", Role.STEWARD, PHRASE)
+    with pytest.raises(InvalidUse):
+        people.add("ana", Role.STEWARD, PHRASE)
+    with pytest.raises(InvalidUse):
+        people.invite("ana", Role.ANALYST, by="x")
+    with pytest.raises((sqlite3.IntegrityError, NotAllowed)):
+        people.accept(token, PHRASE)
+    assert people.user("ana") is not None and people.user("ana").role is Role.STEWARD  # type: ignore[union-attr]
