@@ -123,7 +123,7 @@ def team_in(folder: Path, **changed: object) -> Team:
 
 @pytest.fixture
 def team(tmp_path: Path) -> Iterator[Team]:
-    yield team_in(tmp_path)
+    return team_in(tmp_path)
 
 
 @pytest.fixture(scope="module")

@@ -36,8 +36,13 @@ def ids(route: APIRoute) -> str:
 
 
 @cache
-def browser(team: Team, name: str, *, tab: int = 1) -> httpx.Client:
+def browser(team: Team, name: str) -> httpx.Client:
     """A browser in which somebody stays logged in: to log in takes longer than to be refused."""
+    return team.browser(name)
+
+
+@cache
+def another_browser(team: Team, name: str) -> httpx.Client:
     return team.browser(name)
 
 
@@ -98,7 +103,7 @@ def test_a_form_without_its_mark_is_refused(shared: Team, route: APIRoute) -> No
     """A form of another site, or of another session, has another mark."""
     rule = rules(route)[0]
     name = next((name for name, role in NAMES.items() if isinstance(rule, Allowed) and role in rule.roles), "ana")
-    client, other = browser(shared, name), browser(shared, name, tab=2)
+    client, other = browser(shared, name), another_browser(shared, name)
     fields = {
         body.alias: {"days": "1", "per_hour": "1", "scope": "read", "role": "analyst", "language": "ar"}.get(
             body.alias, "x"

@@ -17,8 +17,10 @@ def test_a_preview_spends_nothing_and_agrees_with_the_answer(team: Team) -> None
     assert expected["receipt"] is None
     assert ana.get("/api/v1/datasets/visits").json()["spent"]["rho"] == 0
     answer = ana.post(ASK, json=QUESTION).json()
-    assert answer["price"] == expected["price"] and answer["plan"] == expected["plan"]
-    assert answer["receipt"]["by"] == "ana" and answer["receipt"]["kept"] is True
+    assert answer["price"] == expected["price"]
+    assert answer["plan"] == expected["plan"]
+    assert answer["receipt"]["by"] == "ana"
+    assert answer["receipt"]["kept"] is True
     assert len(answer["rows"]) == 9
     assert ana.get("/api/v1/datasets/visits").json()["spent"]["rho"] == pytest.approx(0.01)
     assert ana.get("/api/v1/datasets/visits").json()["accounts"]["ana"]["rho"] == pytest.approx(0.24)
@@ -28,11 +30,13 @@ def test_the_same_question_is_free_and_a_key_is_charged_once(team: Team) -> None
     ana = team.program("ana")
     first = ana.post(ASK, json=QUESTION | {"fresh": True}, headers={"idempotency-key": "one"}).json()
     again = ana.post(ASK, json=QUESTION | {"fresh": True}, headers={"idempotency-key": "one"}).json()
-    assert again["rows"] == first["rows"] and again["receipt"]["again"] is True
+    assert again["rows"] == first["rows"]
+    assert again["receipt"]["again"] is True
     other = ana.post(
         ASK, json=QUESTION | {"sql": "SELECT COUNT(*) AS n FROM visits"}, headers={"idempotency-key": "one"}
     )
-    assert other.status_code == 403 and other.headers["content-type"] == "application/problem+json"
+    assert other.status_code == 403
+    assert other.headers["content-type"] == "application/problem+json"
     assert ana.get("/api/v1/datasets/visits").json()["spent"]["rho"] == pytest.approx(0.01)
 
 
@@ -41,7 +45,9 @@ def test_errors_are_problems_with_three_parts_and_a_place(team: Team) -> None:
     found = ana.post(ASK, json=QUESTION | {"sql": "SELECT wrad, COUNT(*) AS n FROM visits GROUP BY wrad"})
     assert (found.status_code, found.headers["content-type"]) == (422, "application/problem+json")
     problem = found.json()
-    assert problem["title"] == "UnknownName" and problem["do"] and problem["given"]
+    assert problem["title"] == "UnknownName"
+    assert problem["do"]
+    assert problem["given"]
     assert problem["excerpt"]["text"][problem["excerpt"]["column"] - 1 :].startswith("wrad")
     dear = ana.post(ASK, json=QUESTION | {"price": "zcdp(0.3)"})
     assert (dear.status_code, dear.json()["title"]) == (409, "BudgetExceeded")
@@ -56,7 +62,8 @@ def test_a_request_waits_for_somebody_else(team: Team) -> None:
     assert noor.put("/api/v1/datasets/visits/rules", json=rules).status_code == 204
     assert ana.post(ASK, json=QUESTION).status_code == 403
     made = ana.post("/api/v1/datasets/visits/requests", json=QUESTION | {"reason": "Annual report"})
-    assert made.status_code == 201 and made.json()["status"] == "asked"
+    assert made.status_code == 201
+    assert made.json()["status"] == "asked"
     number = made.json()["number"]
     assert ana.post(f"/api/v1/datasets/visits/requests/{number}/approve", json={}).status_code == 403
     assert noor.post(f"/api/v1/datasets/visits/requests/{number}/approve", json={"reason": "Fine"}).status_code == 200
@@ -78,7 +85,8 @@ def test_answers_belong_to_their_account_and_their_data_set(team: Team) -> None:
     assert ana.get(f"{place}/{other}").status_code == 404
     assert ana.get(f"/api/v1/datasets/other/answers/{own}").status_code == 404
     page = omar.get(f"{place}/{own}/certificate")
-    assert page.status_code == 200 and "sitr-release" in page.text
+    assert page.status_code == 200
+    assert "sitr-release" in page.text
     assert ana.get(f"{place}/{own}/chart").text.startswith("<svg")
 
 
@@ -92,7 +100,8 @@ def test_batches_and_histograms(team: Team) -> None:
 
 def test_the_least_price_for_an_error(team: Team) -> None:
     found = team.program("ana").post("/api/v1/datasets/visits/price", json={"sql": SQL, "error": {"n": 100}})
-    assert found.status_code == 200 and found.json()["price"]["rho"] > 0
+    assert found.status_code == 200
+    assert found.json()["price"]["rho"] > 0
 
 
 def test_the_books_are_verified_for_auditors(team: Team) -> None:
@@ -153,4 +162,5 @@ def test_metrics_name_no_data_set(shared: Team) -> None:
     shared.program("ana").get("/api/v1/datasets/visits")
     text = shared.visitor().get("/api/v1/metrics").text
     assert 'route="/api/v1/datasets/{name}"' in text
-    assert "visits" not in text and "ana" not in text
+    assert "visits" not in text
+    assert "ana" not in text

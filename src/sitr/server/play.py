@@ -13,6 +13,7 @@ from sitr.errors import InvalidUse, SitrError
 from sitr.flavors.notation import parse
 from sitr.report.comparison import tightest
 from sitr.report.figures import at_most
+from sitr.report.words.messages import error_text
 from sitr.report.words.words import in_words
 from sitr.server.access import ANYONE, Decided, Limits
 from sitr.server.render import page, problems
@@ -55,9 +56,9 @@ def _found(notation: str, times: int, delta: float, group: int) -> dict[str, Any
         if isinstance(row.outcome, Total)
     ]
     try:
-        grouped = words.promise(kept.group(group))
-    except (SitrError, AttributeError) as none:
-        grouped = none.message if isinstance(none, SitrError) else ""
+        grouped = words.promise(kept.for_group(group))
+    except SitrError as none:  # not every promise says something about groups
+        grouped = error_text(none)
     if not rows:
         raise InvalidUse(given="No theorem has a total for this promise.", do="Try pure(0.1) or zcdp(0.01).")
     return {"rows": rows, "grouped": grouped, "at": words.formula(f"δ = {at_most(delta)}")}
