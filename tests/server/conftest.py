@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -122,7 +121,7 @@ def team_in(folder: Path, **changed: object) -> Team:
 
 
 @pytest.fixture
-def team(tmp_path: Path) -> Iterator[Team]:
+def team(tmp_path: Path) -> Team:
     return team_in(tmp_path)
 
 

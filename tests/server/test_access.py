@@ -31,8 +31,14 @@ def routes() -> Iterator[APIRoute]:
             yield route
 
 
+def method(route: APIRoute) -> str:
+    assert route.methods is not None
+    [found] = route.methods
+    return found
+
+
 def ids(route: APIRoute) -> str:
-    return f"{next(iter(route.methods))} {route.path}"
+    return f"{method(route)} {route.path}"
 
 
 @cache
@@ -73,18 +79,18 @@ def test_the_application_has_no_other_routes(shared: Team) -> None:
 def test_who_is_not_named_is_refused(shared: Team, route: APIRoute) -> None:
     rule = rules(route)[0]
     assert isinstance(rule, Allowed)
-    method, path = next(iter(route.methods)), route.path.format(**FILLED)
+    path = route.path.format(**FILLED)
     for name, role in NAMES.items():
         if role not in rule.roles:
             client = browser(shared, name) if rule.page else program(shared, name)
-            assert client.request(method, path).status_code == 403, name
-    strangers = shared.visitor().request(method, path)
+            assert client.request(method(route), path).status_code == 403, name
+    strangers = shared.visitor().request(method(route), path)
     assert strangers.status_code == (303 if rule.page else 401)
     if rule.page:
         assert strangers.headers["location"].startswith("/login")
 
 
-@pytest.mark.parametrize("route", [each for each in GUARDED if each.methods & {"POST", "PUT", "DELETE"}], ids=ids)
+@pytest.mark.parametrize("route", [each for each in GUARDED if method(each) in ("POST", "PUT", "DELETE")], ids=ids)
 def test_what_changes_something_needs_more_than_reading(shared: Team, route: APIRoute) -> None:
     rule = rules(route)[0]
     assert isinstance(rule, Allowed)
@@ -93,11 +99,11 @@ def test_what_changes_something_needs_more_than_reading(shared: Team, route: API
     name = next(name for name, role in NAMES.items() if role in rule.roles)
     path = route.path.format(**FILLED)
     assert rule.scope is not Scope.READ
-    assert program(shared, name, Scope.READ).request(next(iter(route.methods)), path).status_code == 403
+    assert program(shared, name, Scope.READ).request(method(route), path).status_code == 403
 
 
 @pytest.mark.parametrize(
-    "route", [each for each in ROUTES if "POST" in each.methods and not each.path.startswith("/api")], ids=ids
+    "route", [each for each in ROUTES if method(each) == "POST" and not each.path.startswith("/api")], ids=ids
 )
 def test_a_form_without_its_mark_is_refused(shared: Team, route: APIRoute) -> None:
     """A form of another site, or of another session, has another mark."""

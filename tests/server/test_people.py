@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sitr.errors import InvalidUse, NotAllowed
-from sitr.server.people import People
+from sitr.server.people import People, User
 from sitr.server.role import Role, Scope
 from tests.server.conftest import people_in, settings_in
 
@@ -165,5 +165,4 @@ def test_two_accounts_of_one_name_cannot_be_made(people: People) -> None:
         people.invite("ana", Role.ANALYST, by="x")
     with pytest.raises((sqlite3.IntegrityError, NotAllowed)):
         people.accept(token, PHRASE)
-    assert people.user("ana") is not None
-    assert people.user("ana").role is Role.STEWARD
+    assert people.user("ana") == User("ana", Role.STEWARD)

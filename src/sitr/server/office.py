@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 
 from sitr.errors import InvalidUse, NotAllowed
 from sitr.flavors.notation import parse
@@ -176,7 +176,7 @@ class Office:
         """Charge the price and answer."""
         with self._as(user, name) as found:
             question = self._question(found, asked, account, request=request, key=key)
-            return question.release(parse(price), fresh=fresh)
+            return cast("Answer", question.release(parse(price), fresh=fresh))
 
     def batch(
         self, user: User, name: str, asked: Sequence[Asked], price: str, *, account: str = "", key: str | None = None

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from sitr.errors import SitrError
+from sitr.flavors.arrows import Additive
 from sitr.flavors.notation import parse, write
 from sitr.flavors.random import RandomDP
 from sitr.plans.prices import amount, flavored, with_amount
@@ -162,7 +163,7 @@ def prices_of(opened: Opened) -> list[str]:
     """Prices from a thousandth of what is left to all of it, for the slider."""
     standing = opened.budget.standing()
     like, rest = flavored(standing.promise), standing.remaining()
-    most = amount(rest.inner if isinstance(rest, RandomDP) else rest)
+    most = amount(cast("Additive", rest.inner if isinstance(rest, RandomDP) else rest))
     grid = [most * 10 ** (3 * (step / (STEPS - 1) - 1)) for step in range(STEPS)]
     return [write(with_amount(like, float(f"{each:.2g}"))) for each in grid if each > 0]
 
@@ -185,7 +186,13 @@ def _form(
     prices = [each.replace(" ", "") for each in prices_of(opened)]
     chosen = price or (prices[len(prices) // 2] if prices else "")
     place = prices.index(chosen) if chosen in prices else len(prices) // 2
-    made = {"prices": prices or [chosen], "place": place, "number": number, "key": new_token(), "tab": "ask"}
+    made: dict[str, Any] = {
+        "prices": prices or [chosen],
+        "place": place,
+        "number": number,
+        "key": new_token(),
+        "tab": "ask",
+    }
     return page("ask.html", request, caller, opened=opened, sql=sql, price=chosen, **made, **values)
 
 
