@@ -1,0 +1,50 @@
+"""Draw the pages of the server for the documentation; `bash dev/picture` runs it."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import uvicorn
+from playwright.sync_api import sync_playwright
+
+from sitr.server.app import create
+from sitr.server.demonstration import accounts, demonstration
+from sitr.server.people import People
+
+SQL = "SELECT ward, COUNT(*) AS visits, SUM(cost) AS total FROM visits GROUP BY ward"
+
+
+def main(scratch: Path, pictures: Path) -> None:
+    """Ask a question on the page, and take its picture before and after."""
+    settings = demonstration(scratch / "server", port=8399, answer_rows=0)
+    people = People.open(scratch / "people.db", idle=timedelta(hours=1), longest=timedelta(hours=1))
+    password = accounts(settings, people)["ana"]
+    server = uvicorn.Server(uvicorn.Config(create(settings, people), port=settings.port, log_level="error"))
+    threading.Thread(target=server.run, daemon=True).start()
+    while not server.started:
+        time.sleep(0.05)
+    address = f"http://127.0.0.1:{settings.port}"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--headless", "--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1080, "height": 860})
+        page.goto(f"{address}/login")
+        page.fill("#name", "ana")
+        page.fill("#password", password)
+        page.click("main button")
+        page.goto(f"{address}/datasets/visits/ask")
+        page.fill("#sql", SQL)
+        page.wait_for_selector("#preview table")
+        page.screenshot(path=pictures / "server-ask.png")
+        page.click("form#question button.main")
+        page.wait_for_url("**/answers/*")
+        page.screenshot(path=pictures / "server-answer.png")
+        browser.close()
+    server.should_exit = True
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
