@@ -13,7 +13,7 @@ from playwright.sync_api import sync_playwright
 
 from sitr.server.app import create
 from sitr.server.demonstration import accounts, demonstration
-from sitr.server.people import People
+from sitr.server.users import Users
 
 SQL = "SELECT ward, COUNT(*) AS visits, SUM(cost) AS total FROM visits GROUP BY ward"
 
@@ -21,7 +21,7 @@ SQL = "SELECT ward, COUNT(*) AS visits, SUM(cost) AS total FROM visits GROUP BY 
 def main(scratch: Path, pictures: Path) -> None:
     """Ask a question on the page, and take its picture before and after."""
     settings = demonstration(scratch / "server", port=8399, answer_rows=0)
-    people = People.open(scratch / "people.db", idle=timedelta(hours=1), longest=timedelta(hours=1))
+    people = Users.open(scratch / "people.db", idle=timedelta(hours=1), longest=timedelta(hours=1))
     password = accounts(settings, people)["ana"]
     server = uvicorn.Server(uvicorn.Config(create(settings, people), port=settings.port, log_level="error"))
     threading.Thread(target=server.run, daemon=True).start()

@@ -16,16 +16,16 @@ from sitr.ledger.roles import Duty
 from sitr.ledger.who import acting
 from sitr.server.app import create
 from sitr.server.guard import Guard
-from sitr.server.people import People, User
-from sitr.server.role import Role, Scope
+from sitr.server.role import Scope, UserRole
 from sitr.server.settings import Settings
+from sitr.server.users import User, Users
 from sitr.session.dataset import open as open_description
 from sitr.session.sample import sample
 
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 """Hashes passwords in no time; only for tests."""
 
-NAMES = {"noor": Role.STEWARD, "ana": Role.ANALYST, "omar": Role.AUDITOR, "admin": Role.ADMINISTRATOR}
+NAMES = {"noor": UserRole.STEWARD, "ana": UserRole.ANALYST, "omar": UserRole.AUDITOR, "admin": UserRole.ADMINISTRATOR}
 SQL = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
 PRICE = "zcdp(0.01)"
 
@@ -49,8 +49,8 @@ def settings_in(folder: Path, **changed: object) -> Settings:
     return replace(made, **changed)  # type: ignore[arg-type]
 
 
-def people_in(settings: Settings, **changed: object) -> People:
-    made = People.open(
+def people_in(settings: Settings, **changed: object) -> Users:
+    made = Users.open(
         settings.state / "server.db",
         idle=timedelta(minutes=settings.idle_minutes),
         longest=timedelta(hours=settings.session_hours),
@@ -64,7 +64,7 @@ class Team:
     """A server, and everybody who uses it."""
 
     app: Guard
-    people: People
+    people: Users
     settings: Settings
     folder: Path
 

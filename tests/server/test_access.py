@@ -10,7 +10,7 @@ import pytest
 from fastapi.routing import APIRoute
 
 from sitr.server.access import Allowed, Anyone, local
-from sitr.server.role import Role, Scope
+from sitr.server.role import Scope, UserRole
 from tests.server.conftest import NAMES, Team, mark
 
 FILLED = {"name": "visits", "number": "1", "token": "none", "user": "nobody", "notation": "pure(1)"}
@@ -129,4 +129,4 @@ def test_the_way_back_stays_on_this_server() -> None:
 
 
 def test_no_role_is_missing() -> None:
-    assert set(NAMES.values()) == set(Role)
+    assert set(NAMES.values()) == set(UserRole)

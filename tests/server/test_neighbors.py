@@ -16,7 +16,7 @@ from sitr.ledger.roles import Duty
 from sitr.ledger.who import acting
 from sitr.server.app import create
 from sitr.session.dataset import open as open_description
-from sitr.session.sample import Sample
+from sitr.session.sample import SampleFiles
 from tests.server.conftest import Team, password, people_in, settings_in
 
 QUESTIONS = (
@@ -32,7 +32,7 @@ QUESTIONS = (
 
 def served(folder: Path, *, without: int | None) -> tuple[Team, int]:
     """A server for a few visits, with or without all visits of one person."""
-    files = Sample.of(folder)
+    files = SampleFiles.of(folder)
     files.make(rows=500)
     rows = pq.read_table(files.data)
     person = int(rows["patient_id"][7].as_py())
@@ -41,9 +41,9 @@ def served(folder: Path, *, without: int | None) -> tuple[Team, int]:
     files.protect()
     settings = settings_in(folder)
     people = people_in(settings)
-    from sitr.server.role import Role
+    from sitr.server.role import UserRole
 
-    people.add("ana", Role.ANALYST, password("ana"))
+    people.add("ana", UserRole.ANALYST, password("ana"))
     budget = open_description(files.description).budget()
     with acting("noor"):
         budget.assign("noor", Duty.STEWARD)

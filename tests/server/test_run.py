@@ -18,10 +18,10 @@ import httpx2 as httpx
 import pytest
 
 from sitr.server.demonstration import ROWS
-from sitr.server.people import People
 from sitr.server.role import Scope
 from sitr.server.run import people_of
 from sitr.server.settings import Settings, read_settings
+from sitr.server.users import Users
 from sitr.session.dataset import open as open_description
 
 pytestmark = [pytest.mark.slow, pytest.mark.sample]
@@ -64,7 +64,7 @@ def settings_of(folder: Path) -> Settings:
     )
 
 
-def token_of(people: People, name: str) -> dict[str, str]:
+def token_of(people: Users, name: str) -> dict[str, str]:
     user = people.user(name)
     assert user is not None
     return {"authorization": f"Bearer {people.new_token(user, 'test', Scope.DECIDE, days=1)}"}

@@ -55,9 +55,9 @@ def demo(
         show_parties(parties, as_json=as_json)
         return
     from sitr.session.dataset import open as open_description
-    from sitr.session.sample import Sample
+    from sitr.session.sample import SampleFiles
 
-    files = Sample.of(directory)
+    files = SampleFiles.of(directory)
     data, description, ledger = files.data, files.description, files.ledger
     price = promise(PRICE)
     with _step(0, quiet=as_json):

@@ -55,9 +55,9 @@ def serve(
     settings = settings if port is None else replace(settings, port=port)
     people = people_of(settings)
     if administrator is not None:
-        from sitr.server.role import Role
+        from sitr.server.role import UserRole
 
-        link = f"/invitation/{people.invite(administrator, Role.ADMINISTRATOR, by='console')}"
+        link = f"/invitation/{people.invite(administrator, UserRole.ADMINISTRATOR, by='console')}"
         say_json({"invitation": link}) if as_json else console().print(said(f"Open this link on the server: {link}"))
         return
     passwords = accounts(settings, people) if demo else {}

@@ -14,10 +14,10 @@ from fastapi import Depends, Request
 
 from sitr.server.limiter import Limiter
 from sitr.server.office import Office
-from sitr.server.people import People, User
-from sitr.server.role import Role, Scope, covers
+from sitr.server.role import Scope, UserRole, covers
 from sitr.server.settings import Settings
 from sitr.server.tokens import mark, same
+from sitr.server.users import User, Users
 
 SESSION, VISIT = "__Host-sitr", "__Host-sitr-visit"
 """The cookies: who is logged in, and which browser a form was sent to. Both are opaque."""
@@ -25,7 +25,7 @@ SESSION, VISIT = "__Host-sitr", "__Host-sitr-visit"
 SAFE = ("GET", "HEAD")
 """Methods that change nothing."""
 
-EVERYBODY = tuple(Role)
+EVERYBODY = tuple(UserRole)
 
 
 class Unauthenticated(Exception):
@@ -63,9 +63,9 @@ def office_of(request: Request) -> Office:
     return cast("Office", request.app.state.office)
 
 
-def people_of(request: Request) -> People:
+def people_of(request: Request) -> Users:
     """Everybody who has an account."""
-    return cast("People", request.app.state.people)
+    return cast("Users", request.app.state.people)
 
 
 def settings_of(request: Request) -> Settings:
@@ -79,7 +79,7 @@ def limiter_of(request: Request) -> Limiter:
 
 
 Here = Annotated[Office, Depends(office_of)]
-Everybody = Annotated[People, Depends(people_of)]
+Everybody = Annotated[Users, Depends(people_of)]
 Decided = Annotated[Settings, Depends(settings_of)]
 Limits = Annotated[Limiter, Depends(limiter_of)]
 
@@ -99,7 +99,7 @@ ANYONE = Anyone()
 class Allowed:
     """Only these roles; a program needs a token of this scope."""
 
-    roles: tuple[Role, ...] = EVERYBODY
+    roles: tuple[UserRole, ...] = EVERYBODY
     scope: Scope = Scope.READ
     page: bool = False
     """Whether it is a page, for people who are logged in; else it is for programs with a token."""

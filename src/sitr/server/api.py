@@ -7,25 +7,26 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Header, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from sitr.flavors.notation import parse
 from sitr.report.envelope import promise_dict
 from sitr.server import content
 from sitr.server.access import ANYONE, EVERYBODY, Allowed, Caller, Decided, Everybody, Here, Limits
 from sitr.server.metrics import exposition
-from sitr.server.office import Asked
-from sitr.server.role import Role, Scope
+from sitr.server.office import SentQuestion
+from sitr.server.role import Scope, UserRole
 from sitr.session.answer import Answer
 
 router = APIRouter(prefix="/api/v1")
 
-READERS = (Role.STEWARD, Role.ANALYST, Role.AUDITOR)
-ASKERS = (Role.STEWARD, Role.ANALYST)
+READERS = (UserRole.STEWARD, UserRole.ANALYST, UserRole.AUDITOR)
+ASKERS = (UserRole.STEWARD, UserRole.ANALYST)
 
 Reads = Annotated[Caller, Depends(Allowed(READERS))]
 Asks = Annotated[Caller, Depends(Allowed(ASKERS, Scope.ASK))]
 Previews = Annotated[Caller, Depends(Allowed(ASKERS))]
-Stewards = Annotated[Caller, Depends(Allowed((Role.STEWARD,), Scope.DECIDE))]
-Administers = Annotated[Caller, Depends(Allowed((Role.ADMINISTRATOR,), Scope.DECIDE))]
-Audits = Annotated[Caller, Depends(Allowed((Role.STEWARD, Role.AUDITOR)))]
+Stewards = Annotated[Caller, Depends(Allowed((UserRole.STEWARD,), Scope.DECIDE))]
+Administers = Annotated[Caller, Depends(Allowed((UserRole.ADMINISTRATOR,), Scope.DECIDE))]
+Audits = Annotated[Caller, Depends(Allowed((UserRole.STEWARD, UserRole.AUDITOR)))]
 Anybody = Annotated[Caller, Depends(Allowed(EVERYBODY))]
 
 Key = Annotated[str | None, Header(alias="Idempotency-Key", max_length=200)]
@@ -37,7 +38,7 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", str_max_length=100_000)
 
 
-class Question(Body):
+class QuestionBody(Body):
     """A question in SQL, with public limits of its own."""
 
     sql: str = Field(examples=["SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"])
@@ -53,49 +54,51 @@ class Question(Body):
     other: bool = False
     weights: dict[str, float] | None = None
 
-    def asked(self) -> Asked:
+    def asked(self) -> SentQuestion:
         """For the office."""
-        return Asked(self.sql, self.model_dump(exclude={"sql", "account", "price", "request", "reason", "fresh"}))
+        return SentQuestion(
+            self.sql, self.model_dump(exclude={"sql", "account", "price", "request", "reason", "fresh"})
+        )
 
 
-class Priced(Question):
+class PricedBody(QuestionBody):
     """A question and its price."""
 
     price: str = Field(examples=["zcdp(0.05)"])
 
 
-class Paid(Priced):
+class PaidBody(PricedBody):
     """A question that is paid."""
 
     request: int | None = Field(None, description="The number of the approved request that this answers.")
     fresh: bool = False
 
 
-class Wanted(Question):
+class WantedBody(QuestionBody):
     """A question and the errors that its columns may have."""
 
     error: dict[str, float | str] = Field(examples=[{"n": 100}])
 
 
-class Proposed(Priced):
+class ProposalBody(PricedBody):
     """A question for a steward to approve."""
 
     reason: str
 
-    def asked(self) -> Asked:
+    def asked(self) -> SentQuestion:
         """For the office."""
-        return Asked(self.sql, self.model_dump(exclude={"sql", "account", "price", "reason"}))
+        return SentQuestion(self.sql, self.model_dump(exclude={"sql", "account", "price", "reason"}))
 
 
-class Several(Body):
+class BatchBody(Body):
     """Questions with one plan and one charge."""
 
-    questions: list[Question] = Field(min_length=1, max_length=100)
+    questions: list[QuestionBody] = Field(min_length=1, max_length=100)
     price: str
     account: str = ""
 
 
-class Counted(Body):
+class HistogramBody(Body):
     """A histogram."""
 
     columns: list[str] = Field(min_length=1, max_length=4)
@@ -103,20 +106,20 @@ class Counted(Body):
     account: str = ""
 
 
-class Decision(Body):
+class DecisionBody(Body):
     """What a steward decides."""
 
     reason: str = ""
 
 
-class Share(Body):
+class ShareBody(Body):
     """A sub-budget."""
 
     account: str
     amount: str
 
 
-class Move(Body):
+class MoveBody(Body):
     """A part of a sub-budget that another gets."""
 
     source: str
@@ -124,7 +127,7 @@ class Move(Body):
     amount: str
 
 
-class Rule(Body):
+class RulesBody(Body):
     """The rules of a data set. Empty ones refuse nothing."""
 
     least: str = ""
@@ -132,7 +135,7 @@ class Rule(Body):
     approve_above: str = ""
 
 
-class Membership(Body):
+class MemberBody(Body):
     """Somebody's role in a data set."""
 
     user: str
@@ -140,11 +143,11 @@ class Membership(Body):
     account: str = ""
 
 
-class Invitation(Body):
+class InvitationBody(Body):
     """An account to be made."""
 
     name: str
-    role: Role
+    role: UserRole
 
 
 # Open to everybody
@@ -194,7 +197,7 @@ def take(name: str, caller: Stewards, office: Here) -> None:
 
 @router.post("/datasets/{name}/preview")
 def preview(
-    name: str, body: Priced, caller: Previews, office: Here, limiter: Limits, settings: Decided
+    name: str, body: PricedBody, caller: Previews, office: Here, limiter: Limits, settings: Decided
 ) -> dict[str, Any]:
     """What an answer would cost and how far off it would be. Free; reads no rows."""
     limiter.count("preview", caller.name, most=settings.previews_per_minute)
@@ -203,17 +206,17 @@ def preview(
 
 @router.post("/datasets/{name}/price")
 def price(
-    name: str, body: Wanted, caller: Previews, office: Here, limiter: Limits, settings: Decided
+    name: str, body: WantedBody, caller: Previews, office: Here, limiter: Limits, settings: Decided
 ) -> dict[str, Any]:
     """The preview at the least price for which columns have these errors. Free; reads no rows."""
     limiter.count("preview", caller.name, most=settings.previews_per_minute)
-    asked = Asked(body.sql, body.model_dump(exclude={"sql", "account", "error"}))
+    asked = SentQuestion(body.sql, body.model_dump(exclude={"sql", "account", "error"}))
     return office.price_for(caller.user, name, asked, body.error).to_dict()
 
 
 @router.post("/datasets/{name}/ask")
 def ask(
-    name: str, body: Paid, caller: Asks, office: Here, limiter: Limits, settings: Decided, key: Key = None
+    name: str, body: PaidBody, caller: Asks, office: Here, limiter: Limits, settings: Decided, key: Key = None
 ) -> dict[str, Any]:
     """Charge the price and answer. With an Idempotency-Key, a repeated question is charged once."""
     limiter.count("ask", caller.name, most=settings.answers_per_minute)
@@ -231,7 +234,7 @@ def ask(
 
 @router.post("/datasets/{name}/batch")
 def batch(
-    name: str, body: Several, caller: Asks, office: Here, limiter: Limits, settings: Decided, key: Key = None
+    name: str, body: BatchBody, caller: Asks, office: Here, limiter: Limits, settings: Decided, key: Key = None
 ) -> dict[str, Any]:
     """Several questions with one plan and one charge."""
     limiter.count("ask", caller.name, most=settings.answers_per_minute)
@@ -241,7 +244,7 @@ def batch(
 
 @router.post("/datasets/{name}/histogram")
 def histogram(
-    name: str, body: Counted, caller: Asks, office: Here, limiter: Limits, settings: Decided, key: Key = None
+    name: str, body: HistogramBody, caller: Asks, office: Here, limiter: Limits, settings: Decided, key: Key = None
 ) -> dict[str, Any]:
     """Counts in the public cells of one or several columns."""
     limiter.count("ask", caller.name, most=settings.answers_per_minute)
@@ -292,20 +295,20 @@ def requests(name: str, caller: Reads, office: Here) -> list[dict[str, Any]]:
 
 
 @router.post("/datasets/{name}/requests", status_code=201)
-def propose(name: str, body: Proposed, caller: Asks, office: Here) -> dict[str, Any]:
+def propose(name: str, body: ProposalBody, caller: Asks, office: Here) -> dict[str, Any]:
     """Ask a steward to approve a question at a price."""
     made = office.propose(caller.user, name, body.asked(), body.price, reason=body.reason, account=body.account)
     return content.proposal(made)
 
 
 @router.post("/datasets/{name}/requests/{number}/approve")
-def approve(name: str, number: int, body: Decision, caller: Stewards, office: Here) -> dict[str, Any]:
+def approve(name: str, number: int, body: DecisionBody, caller: Stewards, office: Here) -> dict[str, Any]:
     """Approve a request that somebody else made."""
     return content.proposal(office.decide(caller.user, name, number, approve=True, reason=body.reason))
 
 
 @router.post("/datasets/{name}/requests/{number}/refuse")
-def refuse(name: str, number: int, body: Decision, caller: Stewards, office: Here) -> dict[str, Any]:
+def refuse(name: str, number: int, body: DecisionBody, caller: Stewards, office: Here) -> dict[str, Any]:
     """Refuse a request that somebody else made."""
     return content.proposal(office.decide(caller.user, name, number, approve=False, reason=body.reason))
 
@@ -333,25 +336,25 @@ def verify(name: str, caller: Audits, office: Here) -> dict[str, Any]:
 
 
 @router.post("/datasets/{name}/accounts", status_code=204)
-def allot(name: str, body: Share, caller: Stewards, office: Here) -> None:
+def allot(name: str, body: ShareBody, caller: Stewards, office: Here) -> None:
     """Make a sub-budget, or change it."""
     office.allot(caller.user, name, body.account, body.amount)
 
 
 @router.post("/datasets/{name}/accounts/move", status_code=204)
-def move(name: str, body: Move, caller: Stewards, office: Here) -> None:
+def move(name: str, body: MoveBody, caller: Stewards, office: Here) -> None:
     """Move a part of a sub-budget to another."""
     office.move(caller.user, name, body.source, body.target, body.amount)
 
 
 @router.put("/datasets/{name}/rules", status_code=204)
-def rules(name: str, body: Rule, caller: Stewards, office: Here) -> None:
+def rules(name: str, body: RulesBody, caller: Stewards, office: Here) -> None:
     """Set the rules of a data set. They replace earlier ones."""
     office.rule(caller.user, name, least=body.least, rate=body.per_hour, approval=body.approve_above)
 
 
 @router.put("/datasets/{name}/members", status_code=204)
-def assign(name: str, body: Membership, caller: Stewards, office: Here, people: Everybody) -> None:
+def assign(name: str, body: MemberBody, caller: Stewards, office: Here, people: Everybody) -> None:
     """Give somebody a role in a data set, or take it away."""
     office.assign(caller.user, name, body.user, body.role, people=people, account=body.account)
 
@@ -364,7 +367,7 @@ def users(caller: Administers, people: Everybody) -> list[dict[str, Any]]:
 
 
 @router.post("/users", status_code=201)
-def invite(body: Invitation, caller: Administers, people: Everybody) -> dict[str, str]:
+def invite(body: InvitationBody, caller: Administers, people: Everybody) -> dict[str, str]:
     """Invite somebody. The link is shown once."""
     return {"path": f"/invitation/{people.invite(body.name, body.role, by=caller.name)}"}
 
@@ -379,6 +382,4 @@ def disable(user: str, caller: Administers, people: Everybody) -> None:
 @router.get("/promises/{notation}", dependencies=[Depends(ANYONE)])
 def promise(notation: str) -> dict[str, Any]:
     """What a promise such as zcdp(0.05) means. No account is needed."""
-    from sitr.flavors.notation import parse  # noqa: PLC0415 - only here
-
     return promise_dict(parse(notation))

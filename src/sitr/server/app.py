@@ -18,12 +18,12 @@ from sitr.server.failures import handle
 from sitr.server.guard import Guard
 from sitr.server.limiter import Limiter
 from sitr.server.office import Office
-from sitr.server.people import People
 from sitr.server.settings import Settings
+from sitr.server.users import Users
 from sitr.session.deadline import VARIABLE
 
 
-def create(settings: Settings, people: People) -> Guard:
+def create(settings: Settings, people: Users) -> Guard:
     """The application with these settings and accounts."""
     if settings.answer_rows:  # answers leave at deadlines, unless the operator turned that off
         os.environ.setdefault(VARIABLE, str(settings.answer_rows))

@@ -9,10 +9,10 @@ from sitr.ledger.entry import Entry
 from sitr.ledger.examine import Examined
 from sitr.ledger.proposals import Proposal
 from sitr.report.envelope import promise_dict
-from sitr.server.office import Opened
+from sitr.server.office import OpenedDataset
 
 
-def dataset(found: Opened) -> dict[str, Any]:
+def dataset(found: OpenedDataset) -> dict[str, Any]:
     """What is public about a data set, its budget, its rules, and the account of this person."""
     table, standing, rules = found.budget.table, found.budget.standing(), found.budget.rules()
     tree = found.budget.accounts()

@@ -7,21 +7,21 @@ from pathlib import Path
 
 from sitr.ledger.roles import Duty
 from sitr.ledger.who import acting
-from sitr.server.people import People
-from sitr.server.role import Role
+from sitr.server.role import UserRole
 from sitr.server.settings import Settings
 from sitr.server.tokens import new_token
+from sitr.server.users import Users
 from sitr.session.dataset import open as open_description
 from sitr.session.sample import sample
 
 ROWS = 200_000
 """The number of invented visits, which is public."""
 
-ACCOUNTS: Mapping[str, Role] = {
-    "noor": Role.STEWARD,
-    "ana": Role.ANALYST,
-    "omar": Role.AUDITOR,
-    "admin": Role.ADMINISTRATOR,
+ACCOUNTS: Mapping[str, UserRole] = {
+    "noor": UserRole.STEWARD,
+    "ana": UserRole.ANALYST,
+    "omar": UserRole.AUDITOR,
+    "admin": UserRole.ADMINISTRATOR,
 }
 
 
@@ -36,7 +36,7 @@ def demonstration(folder: Path, *, rows: int = ROWS, **settings: object) -> Sett
     return Settings(**{**known, "datasets": {"visits": made.description}, **settings})  # type: ignore[arg-type]
 
 
-def accounts(settings: Settings, people: People) -> dict[str, str]:
+def accounts(settings: Settings, people: Users) -> dict[str, str]:
     """The passwords of accounts that were made now, by name. Passwords are new each time the folder is."""
     budget = open_description(settings.datasets["visits"]).budget()
     passwords = {}

@@ -25,8 +25,8 @@ from sitr.ledger.who import acting
 from sitr.report.chart.budget import budget_bar
 from sitr.report.chart.spending import chart as spending
 from sitr.report.chart.svg import standalone
-from sitr.server.people import People, User
-from sitr.server.role import Role
+from sitr.server.role import UserRole
+from sitr.server.users import User, Users
 from sitr.session.answer import Answer
 from sitr.session.budget import Budget
 from sitr.session.dataset import Dataset
@@ -41,7 +41,7 @@ class Unknown(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SentQuestion:
     """A question as it was sent, with the limits of `Budget.sql`."""
 
     sql: str
@@ -49,7 +49,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedDataset:
     """A data set, as one person sees it."""
 
     name: str
@@ -109,7 +109,7 @@ class Office:
         """The names of all data sets."""
         return sorted(self.descriptions())
 
-    def seen_by(self, user: User) -> list[Opened]:
+    def seen_by(self, user: User) -> list[OpenedDataset]:
         """The data sets that this person sees."""
         found = []
         for name in self.names():
@@ -119,19 +119,19 @@ class Office:
                 continue
         return found
 
-    def open(self, user: User, name: str) -> Opened:
+    def open(self, user: User, name: str) -> OpenedDataset:
         """A data set by its name, if this person has a role in it; a steward also sees one that nobody has taken."""
         path = self.descriptions().get(name.casefold())
-        if path is None or user.role is Role.ADMINISTRATOR:
+        if path is None or user.role is UserRole.ADMINISTRATOR:
             raise Unknown
         budget = _described(path, path.stat().st_mtime_ns).budget()
-        found = Opened(name.casefold(), budget, budget.roles(), user)
-        if found.member is None and not (found.unclaimed and user.role is Role.STEWARD):
+        found = OpenedDataset(name.casefold(), budget, budget.roles(), user)
+        if found.member is None and not (found.unclaimed and user.role is UserRole.STEWARD):
             raise Unknown
         return found
 
     @contextmanager
-    def _as(self, user: User, name: str) -> Iterator[Opened]:
+    def _as(self, user: User, name: str) -> Iterator[OpenedDataset]:
         """A data set, in the name of somebody. Nothing is asked of one that nobody has taken."""
         with acting(user.name):
             found = self.open(user, name)
@@ -151,12 +151,12 @@ class Office:
 
     # Questions
 
-    def preview(self, user: User, name: str, asked: Asked, price: str, *, account: str = "") -> Preview:
+    def preview(self, user: User, name: str, asked: SentQuestion, price: str, *, account: str = "") -> Preview:
         """What an answer would cost and how far off it would be. Reads no rows and spends nothing."""
         with self._as(user, name) as found:
             return self._question(found, asked, account).preview(parse(price))
 
-    def price_for(self, user: User, name: str, asked: Asked, errors: Mapping[str, Any]) -> Preview:
+    def price_for(self, user: User, name: str, asked: SentQuestion, errors: Mapping[str, Any]) -> Preview:
         """The preview at the least price for these errors."""
         with self._as(user, name) as found:
             return self._question(found, asked).preview(error=errors)
@@ -165,7 +165,7 @@ class Office:
         self,
         user: User,
         name: str,
-        asked: Asked,
+        asked: SentQuestion,
         price: str,
         *,
         account: str = "",
@@ -179,7 +179,14 @@ class Office:
             return cast("Answer", question.release(parse(price), fresh=fresh))
 
     def batch(
-        self, user: User, name: str, asked: Sequence[Asked], price: str, *, account: str = "", key: str | None = None
+        self,
+        user: User,
+        name: str,
+        asked: Sequence[SentQuestion],
+        price: str,
+        *,
+        account: str = "",
+        key: str | None = None,
     ) -> Answer:
         """Several questions with one plan and one charge."""
         with self._as(user, name) as found:
@@ -194,13 +201,21 @@ class Office:
             return found.paying(account, key=key).histogram(*columns).release(parse(price))
 
     def _question(
-        self, found: Opened, asked: Asked, account: str = "", *, request: int | None = None, key: str | None = None
+        self,
+        found: OpenedDataset,
+        asked: SentQuestion,
+        account: str = "",
+        *,
+        request: int | None = None,
+        key: str | None = None,
     ) -> Request[Any]:
         return found.paying(account, request=request, key=key).sql(asked.sql, **asked.limits)
 
     # Requests
 
-    def propose(self, user: User, name: str, asked: Asked, price: str, *, reason: str, account: str = "") -> Proposal:
+    def propose(
+        self, user: User, name: str, asked: SentQuestion, price: str, *, reason: str, account: str = ""
+    ) -> Proposal:
         """Ask a steward to approve a question."""
         with self._as(user, name) as found:
             made = self._question(found, asked, account).propose(parse(price), reason=reason)
@@ -225,11 +240,13 @@ class Office:
 
     def waiting(self, user: User) -> int:
         """How many requests wait for this person's decision, or how many approved ones wait to be asked."""
-        wanted = Status.ASKED if user.role is Role.STEWARD else Status.APPROVED
-        if user.role not in (Role.STEWARD, Role.ANALYST):
+        wanted = Status.ASKED if user.role is UserRole.STEWARD else Status.APPROVED
+        if user.role not in (UserRole.STEWARD, UserRole.ANALYST):
             return 0
         found = (each for opened in self.seen_by(user) for each in self.queue(user, opened.name))
-        return sum(each.status is wanted and (each.by != user.name) is (user.role is Role.STEWARD) for each in found)
+        return sum(
+            each.status is wanted and (each.by != user.name) is (user.role is UserRole.STEWARD) for each in found
+        )
 
     # Answers and the books
 
@@ -291,7 +308,7 @@ class Office:
                 approval=parse(approval) if approval else None,
             )
 
-    def assign(self, user: User, name: str, who: str, role: str, *, people: People, account: str = "") -> None:
+    def assign(self, user: User, name: str, who: str, role: str, *, people: Users, account: str = "") -> None:
         """Give somebody with an account a role in a data set, or take it away."""
         known = people.user(who)
         if known is None:

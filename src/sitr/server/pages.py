@@ -19,21 +19,21 @@ from sitr.report.figures import at_most
 from sitr.report.page.html import shown
 from sitr.report.words.words import in_words
 from sitr.server.access import EVERYBODY, Allowed, Caller, Decided, Everybody, Here, Limits, check_form
-from sitr.server.office import Asked, Opened, Unknown
+from sitr.server.office import OpenedDataset, SentQuestion, Unknown
 from sitr.server.render import page, part, problems
-from sitr.server.role import Role, Scope
+from sitr.server.role import Scope, UserRole
 from sitr.server.tokens import new_token
 from sitr.session.answer import Answer
 
 router = APIRouter(include_in_schema=False)
 
-READERS = (Role.STEWARD, Role.ANALYST, Role.AUDITOR)
+READERS = (UserRole.STEWARD, UserRole.ANALYST, UserRole.AUDITOR)
 
 Reads = Annotated[Caller, Depends(Allowed(READERS, page=True))]
-Asks = Annotated[Caller, Depends(Allowed((Role.STEWARD, Role.ANALYST), page=True))]
-Stewards = Annotated[Caller, Depends(Allowed((Role.STEWARD,), page=True))]
-Audits = Annotated[Caller, Depends(Allowed((Role.STEWARD, Role.AUDITOR), page=True))]
-Administers = Annotated[Caller, Depends(Allowed((Role.ADMINISTRATOR,), page=True))]
+Asks = Annotated[Caller, Depends(Allowed((UserRole.STEWARD, UserRole.ANALYST), page=True))]
+Stewards = Annotated[Caller, Depends(Allowed((UserRole.STEWARD,), page=True))]
+Audits = Annotated[Caller, Depends(Allowed((UserRole.STEWARD, UserRole.AUDITOR), page=True))]
+Administers = Annotated[Caller, Depends(Allowed((UserRole.ADMINISTRATOR,), page=True))]
 Anybody = Annotated[Caller, Depends(Allowed(EVERYBODY, page=True))]
 
 Field = Annotated[str, Form()]
@@ -60,7 +60,7 @@ def there(path: str) -> RedirectResponse:
 @router.get("/")
 def start(request: Request, caller: Anybody, office: Here) -> Any:
     """The data sets that one sees; an administrator sees people."""
-    if caller.user.role is Role.ADMINISTRATOR:
+    if caller.user.role is UserRole.ADMINISTRATOR:
         return there("/people")
     return page("datasets.html", request, caller, found=office.seen_by(caller.user))
 
@@ -159,7 +159,7 @@ def assign(
 # Questions
 
 
-def prices_of(opened: Opened) -> list[str]:
+def prices_of(opened: OpenedDataset) -> list[str]:
     """Prices from a thousandth of what is left to all of it, for the slider."""
     standing = opened.budget.standing()
     like, rest = flavored(standing.promise), standing.remaining()
@@ -181,7 +181,7 @@ def ask_form(
 
 
 def _form(
-    request: Request, caller: Caller, opened: Opened, sql: str, price: str, *, number: int = 0, **values: Any
+    request: Request, caller: Caller, opened: OpenedDataset, sql: str, price: str, *, number: int = 0, **values: Any
 ) -> Any:
     prices = [each.replace(" ", "") for each in prices_of(opened)]
     chosen = price or (prices[len(prices) // 2] if prices else "")
@@ -213,7 +213,7 @@ def preview(
     limiter.count("preview", caller.name, most=settings.previews_per_minute)
     found: dict[str, Any]
     try:
-        paper = office.preview(caller.user, name, Asked(sql), price).paper
+        paper = office.preview(caller.user, name, SentQuestion(sql), price).paper
         found = {"sections": shown(paper, pictures=False)}
     except SitrError as error:
         found = problems(error)
@@ -240,7 +240,7 @@ def ask(
     check_form(request, mark)
     limiter.count("ask", caller.name, most=settings.answers_per_minute)
     try:
-        answer = office.ask(caller.user, name, Asked(sql), price, request=number or None, key=key)
+        answer = office.ask(caller.user, name, SentQuestion(sql), price, request=number or None, key=key)
     except SitrError as error:
         return _form(request, caller, office.open(caller.user, name), sql, price, number=number, **problems(error))
     return there(f"/datasets/{name}/answers/{answer.receipt.entry.number}")
@@ -260,7 +260,7 @@ def propose(
     """Ask a steward to approve the question."""
     check_form(request, mark)
     try:
-        office.propose(caller.user, name, Asked(sql), price, reason=reason)
+        office.propose(caller.user, name, SentQuestion(sql), price, reason=reason)
     except SitrError as error:
         return _form(request, caller, office.open(caller.user, name), sql, price, **problems(error))
     return there("/queue")
@@ -389,13 +389,13 @@ def ledger(request: Request, name: str, caller: Audits, office: Here) -> Any:
     return page("ledger.html", request, caller, opened=opened, tab="ledger", examined=examined, entries=entries)
 
 
-# People
+# Users
 
 
 @router.get("/people")
 def everybody(request: Request, caller: Administers, people: Everybody) -> Any:
     """All accounts."""
-    return page("people.html", request, caller, users=people.users(), roles=tuple(Role), link="")
+    return page("people.html", request, caller, users=people.users(), roles=tuple(UserRole), link="")
 
 
 @router.post("/people")
@@ -404,11 +404,11 @@ def invite(
 ) -> Any:
     """Invite somebody, and show the link once."""
     check_form(request, mark)
-    if role not in {each.value for each in Role}:
+    if role not in {each.value for each in UserRole}:
         raise Unknown
-    token = people.invite(name.strip(), Role(role), by=caller.name)
+    token = people.invite(name.strip(), UserRole(role), by=caller.name)
     link = f"{'https' if settings.tls else 'http'}://{request.headers['host']}/invitation/{token}"
-    return page("people.html", request, caller, users=people.users(), roles=tuple(Role), link=link)
+    return page("people.html", request, caller, users=people.users(), roles=tuple(UserRole), link=link)
 
 
 @router.post("/people/{name}")

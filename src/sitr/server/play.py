@@ -45,7 +45,7 @@ def play(
 
 
 def _found(notation: str, times: int, delta: float, group: int) -> dict[str, Any]:
-    """What each theorem proves of so many releases, and what one release promises to a group."""
+    """What each theorem proves about repeated releases, and what one release promises to a group."""
     words = in_words()
     kept: Any = parse(notation)
     found = compare(Schedule((Part((kept,), times=times),)), delta=delta)

@@ -40,7 +40,7 @@ def status_of(error: SitrError) -> int:
 
 
 def problem(error: SitrError) -> dict[str, Any]:
-    """An error for a program: what was wanted and given, and what to do, as on the command line with --json."""
+    """An error for a program: the same three parts as on the command line with --json."""
     content: dict[str, Any] = {
         "type": "about:blank",
         "title": type(error).__name__,

@@ -15,7 +15,7 @@ from sitr.report.page.html import templates
 from sitr.report.words.messages import error_text, question_text
 from sitr.report.words.words import in_words
 from sitr.server.access import SESSION, VISIT, Caller, form_mark, office_of
-from sitr.server.role import Role
+from sitr.server.role import UserRole
 from sitr.server.tokens import new_token
 
 STATIC = Path(__file__).with_name("static")
@@ -39,7 +39,7 @@ def page(template: str, request: Request, caller: Caller | None = None, *, statu
     new = "" if visit else new_token()
     words = in_words()
     user = None if caller is None else caller.user
-    waiting = office_of(request).waiting(user) if user is not None and user.role is not Role.ADMINISTRATOR else 0
+    waiting = office_of(request).waiting(user) if user is not None and user.role is not UserRole.ADMINISTRATOR else 0
     text = (
         templates("sitr.server")
         .get_template(template)

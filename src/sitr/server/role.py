@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 
-class Role(Enum):
+class UserRole(Enum):
     """The roles of accounts."""
 
     STEWARD = "steward"

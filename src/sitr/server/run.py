@@ -14,8 +14,8 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from sitr.server.app import create
-from sitr.server.people import People
 from sitr.server.settings import Settings
+from sitr.server.users import Users
 
 CARRIED = "SITR_SERVER_SETTINGS"
 """The environment variable by which worker processes get the settings."""
@@ -48,9 +48,9 @@ def application() -> ASGIApp:
     return create(settings, people_of(settings))
 
 
-def people_of(settings: Settings) -> People:
+def people_of(settings: Settings) -> Users:
     """The accounts of a server."""
-    return People.open(
+    return Users.open(
         settings.state / "server.db",
         idle=timedelta(minutes=settings.idle_minutes),
         longest=timedelta(hours=settings.session_hours),

@@ -47,7 +47,7 @@ class Settings:
     timeout_seconds: int = 30
     """How long the body of a request may take to arrive."""
     webhook: str = ""
-    """An address that is told about requests and decisions: which data set and which number, never the question."""
+    """An address to notify of requests and decisions: which data set and which number, never the question."""
 
     def __post_init__(self) -> None:
         check_secret(self.secret)

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sitr.dataclass import dataclass
 from sitr.dataset.hospital import AGES, INSURANCES, WARDS, hospital
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.namespace import Later
 from sitr.session.dataset import protect
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+else:  # slow to load, and needed once
+    pq = Later("pyarrow.parquet")
 
 BUDGET = ZeroConcentratedDP(0.5)
 """What all answers together may cost."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SampleFiles:
     """The files of the invented hospital."""
 
     data: Path
@@ -22,19 +29,17 @@ class Sample:
     ledger: Path
 
     @classmethod
-    def of(cls, folder: Path) -> Sample:
+    def of(cls, folder: Path) -> SampleFiles:
         """The files in a folder."""
         return cls(*(folder / name for name in ("visits.parquet", "visits.sitr.yaml", "sitr.db")))
 
     def make(self, *, rows: int) -> bool:
         """Write the visits unless they exist. Returns whether they were written."""
-        from pyarrow.parquet import write_table  # noqa: PLC0415 - slow to load
-
         if self.data.exists():
             return False
         self.data.parent.mkdir(parents=True, exist_ok=True)
         unfinished = self.data.with_suffix(".unfinished")
-        write_table(hospital(rows), unfinished)
+        pq.write_table(hospital(rows), unfinished)
         unfinished.replace(self.data)  # an interrupted run leaves no partial file
         return True
 
@@ -53,9 +58,9 @@ class Sample:
         ).save(self.description, promise=BUDGET, ledger=self.ledger, second_budget=True)  # its rows are invented
 
 
-def sample(folder: Path, *, rows: int) -> Sample:
+def sample(folder: Path, *, rows: int) -> SampleFiles:
     """The invented hospital in a folder, made if it is missing."""
-    found = Sample.of(folder)
+    found = SampleFiles.of(folder)
     found.make(rows=rows)
     found.protect()
     return found

@@ -16,7 +16,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from sitr.errors import InvalidUse, NotAllowed, quoted
-from sitr.server.role import Role, Scope
+from sitr.server.role import Scope, UserRole
 from sitr.server.tokens import hashed, new_api_token, new_token
 
 LEAST_PASSWORD = 12
@@ -43,7 +43,7 @@ class User:
     """An account."""
 
     name: str
-    role: Role
+    role: UserRole
     enabled: bool = True
 
 
@@ -63,7 +63,7 @@ def _now() -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
-class People:
+class Users:
     """Everybody who has an account, and how they are recognised."""
 
     path: Path
@@ -75,7 +75,7 @@ class People:
     """The hash of a password that nobody has, so that a wrong name takes as long as a wrong password."""
 
     @classmethod
-    def open(cls, path: Path, *, idle: timedelta, longest: timedelta, hasher: PasswordHasher | None = None) -> People:
+    def open(cls, path: Path, *, idle: timedelta, longest: timedelta, hasher: PasswordHasher | None = None) -> Users:
         """The accounts in a file, which is made if it is missing and which only its owner can read."""
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.touch(mode=0o600, exist_ok=True)
@@ -102,14 +102,14 @@ class People:
     def users(self) -> list[User]:
         """All accounts, by name."""
         found = self._rows("SELECT name, role, enabled FROM users ORDER BY name")
-        return [User(name, Role(role), bool(enabled)) for name, role, enabled in found]
+        return [User(name, UserRole(role), bool(enabled)) for name, role, enabled in found]
 
     def user(self, name: str) -> User | None:
         """An account by its name."""
         found = self._rows("SELECT name, role, enabled FROM users WHERE name = ?", name)
-        return User(found[0][0], Role(found[0][1]), bool(found[0][2])) if found else None
+        return User(found[0][0], UserRole(found[0][1]), bool(found[0][2])) if found else None
 
-    def add(self, name: str, role: Role, password: str) -> User:
+    def add(self, name: str, role: UserRole, password: str) -> User:
         """Make an account."""
         check_name(name)
         check_password(password, name)
@@ -161,7 +161,7 @@ class People:
 
     # Invitations
 
-    def invite(self, name: str, role: Role, *, by: str, days: int = 7) -> str:
+    def invite(self, name: str, role: UserRole, *, by: str, days: int = 7) -> str:
         """Invite somebody. Returns the secret part of the link, which is shown once."""
         check_name(name)
         if self.user(name) is not None:
@@ -178,7 +178,7 @@ class People:
         found = self._rows("SELECT name, role, expires FROM invitations WHERE hash = ?", hashed(token))
         if not found or datetime.fromisoformat(found[0][2]) < self.clock():
             return None
-        return User(found[0][0], Role(found[0][1]))
+        return User(found[0][0], UserRole(found[0][1]))
 
     def accept(self, token: str, password: str) -> User:
         """Make the account of an invitation, once."""

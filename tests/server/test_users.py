@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from sitr.errors import InvalidUse, NotAllowed
-from sitr.server.people import People, User
-from sitr.server.role import Role, Scope
+from sitr.server.role import Scope, UserRole
+from sitr.server.users import User, Users
 from tests.server.conftest import people_in, settings_in
 
 PHRASE = "a long phrase"
@@ -36,17 +36,17 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def people(tmp_path: Path, clock: Clock) -> People:
+def people(tmp_path: Path, clock: Clock) -> Users:
     return people_in(settings_in(tmp_path), clock=clock)
 
 
-def test_only_hashes_are_stored_and_only_the_owner_reads_them(people: People) -> None:
-    ana = people.add("ana", Role.ANALYST, PHRASE)
+def test_only_hashes_are_stored_and_only_the_owner_reads_them(people: Users) -> None:
+    ana = people.add("ana", UserRole.ANALYST, PHRASE)
     secrets = [
         PHRASE,
         people.begin(ana),
         people.new_token(ana, "x", Scope.READ, days=1),
-        people.invite("ben", Role.ANALYST, by="x"),
+        people.invite("ben", UserRole.ANALYST, by="x"),
     ]
     content = b"".join(path.read_bytes() for path in people.path.parent.iterdir())
     for secret in secrets:
@@ -54,27 +54,27 @@ def test_only_hashes_are_stored_and_only_the_owner_reads_them(people: People) ->
     assert stat.S_IMODE(people.path.stat().st_mode) == 0o600
 
 
-def test_a_password_is_checked(people: People) -> None:
-    people.add("ana", Role.ANALYST, PHRASE)
+def test_a_password_is_checked(people: Users) -> None:
+    people.add("ana", UserRole.ANALYST, PHRASE)
     assert people.check("ana", PHRASE) is not None
     assert people.check("ana", PHRASE + "x") is None
     assert people.check("ben", PHRASE) is None
 
 
 @pytest.mark.parametrize("password", ["short", "a" * 20, "my name is ana", "x" * 201])
-def test_bad_passwords_are_refused(people: People, password: str) -> None:
+def test_bad_passwords_are_refused(people: Users, password: str) -> None:
     with pytest.raises(InvalidUse):
-        people.add("ana", Role.ANALYST, password)
+        people.add("ana", UserRole.ANALYST, password)
 
 
 @pytest.mark.parametrize("name", ["", "Ana", "a b", "a/b", "آنا", "a" * 51, "a\n"])
-def test_bad_names_are_refused(people: People, name: str) -> None:
+def test_bad_names_are_refused(people: Users, name: str) -> None:
     with pytest.raises(InvalidUse):
-        people.add(name, Role.ANALYST, PHRASE)
+        people.add(name, UserRole.ANALYST, PHRASE)
 
 
-def test_a_session_ends_when_idle_and_at_the_latest(people: People, clock: Clock) -> None:
-    ana = people.add("ana", Role.ANALYST, PHRASE)
+def test_a_session_ends_when_idle_and_at_the_latest(people: Users, clock: Clock) -> None:
+    ana = people.add("ana", UserRole.ANALYST, PHRASE)
     session = people.begin(ana)
     clock.later(minutes=29)
     assert people.session(session) == ana
@@ -92,8 +92,8 @@ def test_a_session_ends_when_idle_and_at_the_latest(people: People, clock: Clock
     assert people.session(session) is None
 
 
-def test_a_session_can_be_ended_and_a_new_password_ends_all(people: People) -> None:
-    ana = people.add("ana", Role.ANALYST, PHRASE)
+def test_a_session_can_be_ended_and_a_new_password_ends_all(people: Users) -> None:
+    ana = people.add("ana", UserRole.ANALYST, PHRASE)
     one, two = people.begin(ana), people.begin(ana)
     people.end(one)
     assert people.session(one) is None
@@ -106,27 +106,27 @@ def test_a_session_can_be_ended_and_a_new_password_ends_all(people: People) -> N
     assert people.check("ana", "another long phrase") == ana
 
 
-def test_an_invitation_is_used_once_and_expires(people: People, clock: Clock) -> None:
-    token = people.invite("ben", Role.AUDITOR, by="admin")
+def test_an_invitation_is_used_once_and_expires(people: Users, clock: Clock) -> None:
+    token = people.invite("ben", UserRole.AUDITOR, by="admin")
     assert people.invited(token + "x") is None
     with pytest.raises(InvalidUse):
         people.accept(token, "short")
-    assert people.accept(token, PHRASE).role is Role.AUDITOR
+    assert people.accept(token, PHRASE).role is UserRole.AUDITOR
     with pytest.raises(NotAllowed):
         people.accept(token, PHRASE)
-    late = people.invite("eve", Role.ANALYST, by="admin")
+    late = people.invite("eve", UserRole.ANALYST, by="admin")
     clock.later(days=8)
     assert people.invited(late) is None
 
 
-def test_a_new_invitation_ends_the_old_one(people: People) -> None:
-    old, new = (people.invite("ben", Role.ANALYST, by="admin") for _ in range(2))
+def test_a_new_invitation_ends_the_old_one(people: Users) -> None:
+    old, new = (people.invite("ben", UserRole.ANALYST, by="admin") for _ in range(2))
     assert people.invited(old) is None
     assert people.invited(new) is not None
 
 
-def test_tokens_expire_and_are_revoked_by_their_owner_only(people: People, clock: Clock) -> None:
-    ana, ben = people.add("ana", Role.ANALYST, PHRASE), people.add("ben", Role.ANALYST, PHRASE)
+def test_tokens_expire_and_are_revoked_by_their_owner_only(people: Users, clock: Clock) -> None:
+    ana, ben = people.add("ana", UserRole.ANALYST, PHRASE), people.add("ben", UserRole.ANALYST, PHRASE)
     token = people.new_token(ana, "notebook", Scope.ASK, days=2)
     assert people.token(token) == (ana, Scope.ASK)
     [listed] = people.tokens("ana")
@@ -139,9 +139,9 @@ def test_tokens_expire_and_are_revoked_by_their_owner_only(people: People, clock
     assert people.token(other) is None
 
 
-def test_who_may_not_log_in_has_no_session_and_no_token(people: People) -> None:
-    people.add("admin", Role.ADMINISTRATOR, PHRASE)
-    ana = people.add("ana", Role.ANALYST, PHRASE)
+def test_who_may_not_log_in_has_no_session_and_no_token(people: Users) -> None:
+    people.add("admin", UserRole.ADMINISTRATOR, PHRASE)
+    ana = people.add("ana", UserRole.ANALYST, PHRASE)
     session, token = people.begin(ana), people.new_token(ana, "x", Scope.READ, days=1)
     people.enable("ana", enabled=False)
     assert people.check("ana", PHRASE) is None
@@ -156,13 +156,13 @@ def test_who_may_not_log_in_has_no_session_and_no_token(people: People) -> None:
         people.enable("eve", enabled=False)
 
 
-def test_two_accounts_of_one_name_cannot_be_made(people: People) -> None:
-    token = people.invite("ana", Role.ANALYST, by="x")
-    people.add("ana", Role.STEWARD, PHRASE)
+def test_two_accounts_of_one_name_cannot_be_made(people: Users) -> None:
+    token = people.invite("ana", UserRole.ANALYST, by="x")
+    people.add("ana", UserRole.STEWARD, PHRASE)
     with pytest.raises(InvalidUse):
-        people.add("ana", Role.STEWARD, PHRASE)
+        people.add("ana", UserRole.STEWARD, PHRASE)
     with pytest.raises(InvalidUse):
-        people.invite("ana", Role.ANALYST, by="x")
+        people.invite("ana", UserRole.ANALYST, by="x")
     with pytest.raises((sqlite3.IntegrityError, NotAllowed)):
         people.accept(token, PHRASE)
-    assert people.user("ana") == User("ana", Role.STEWARD)
+    assert people.user("ana") == User("ana", UserRole.STEWARD)
