@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from sitr import errors
+from sitr.cli.terminal import table
 from sitr.errors import Excerpt, SitrError, printable
+from sitr.report.text.terminal import as_text
 
 Sitr = Callable[..., Any]
 
@@ -131,3 +133,21 @@ def test_names_cannot_act_on_the_terminal(sitr: Sitr, description: Path) -> None
 
 def test_printable_keeps_other_scripts() -> None:
     assert printable("قسم القلب ± 3 €") == "قسم القلب ± 3 €"
+
+
+def test_tables_of_commands_cut_no_word() -> None:
+    made = table("data set", "protects each")
+    made.add_row("a_data_set_with_a_name_that_is_longer_than_the_terminal", "person (patient_identifier), add-remove")
+    shown = as_text(made, width=40)
+    assert "…" not in shown
+    assert "protects" in shown.split()
+
+
+def test_the_list_of_commands_has_whole_sentences(sitr: Sitr, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    for language in ("en", "ar"):
+        for words in ((), ("ledger",)):
+            shown = sitr("--lang", language, *words, "--help").out
+            listed = shown.split("\n\n")[-1]
+            assert "..." not in listed
+            assert "…" not in listed

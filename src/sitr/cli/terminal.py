@@ -158,7 +158,11 @@ def table(*headings: str) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    return Table(*headings, box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    made = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for heading in headings:
+        longest = max(map(len, heading.split()), default=0)
+        made.add_column(heading, overflow="fold", min_width=longest)  # what is cut cannot be copied
+    return made
 
 
 def say(text: RenderableType, content: Mapping[str, object], *, as_json: bool) -> None:
@@ -226,9 +230,14 @@ def _help(command: Any, written: Callable[[Any], str], ctx: Any) -> str:
     english = [each.help for each in every]
     for each in every:
         each.help = said(inspect.cleandoc(each.help))
+    commands = [each for each in getattr(command, "commands", {}).values() if each.help]
+    for each in commands:  # the whole first sentence: click would cut it where the line ends
+        each.short_help = " ".join(each.help.split("\n\n")[0].split())
     text = written(ctx)
     for each, plain in zip(every, english, strict=True):  # the next help may be in another language
         each.help = plain
+    for each in commands:
+        each.short_help = None
     for heading in ("Usage:", "Options:", "Arguments:", "Commands:"):
         text = re.sub(rf"^{heading}", said(heading), text, flags=re.MULTILINE)
     for phrase in ("[OPTIONS]", "COMMAND [ARGS]...", "Show this message and exit."):
