@@ -77,8 +77,9 @@ class AggregateWords:
 
     def left_out(self, why: Why, of: str, query: BoundedQuery, /, *, total: bool = False) -> str:
         """A heading: the share of people from whom something was left out, perhaps of all groups together."""
-        where = "عندهم" if isinstance(query.unit, Person) else "فيها"
-        what = f"{units(query)} تُركت صفوف لهم" if why is Why.ROWS else f"{units(query)} قُصرت قيم {named(of)} {where}"
+        who, where = ("الذين", "عندهم") if isinstance(query.unit, Person) else ("التي", "فيها")
+        cut = "تُركت صفوف لهم" if why is Why.ROWS else f"قُصرت قيم {named(of)} {where}"
+        what = f"{units(query)} {who} {cut}"
         return f"{what}، في المجموعات كلها" if total else what
 
     def too_small(self) -> str:
