@@ -9,7 +9,6 @@ import inspect
 import json
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -160,8 +159,7 @@ def table(*headings: str) -> Table:
 
     made = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for heading in headings:
-        longest = max(map(len, heading.split()), default=0)
-        made.add_column(heading, overflow="fold", min_width=longest)  # what is cut cannot be copied
+        made.add_column(heading, overflow="fold")  # what is cut cannot be copied
     return made
 
 
@@ -176,19 +174,14 @@ def say(text: RenderableType, content: Mapping[str, object], *, as_json: bool) -
 
 
 def say_json(content: Mapping[str, object], *, stderr: bool = False) -> None:
-    """Print JSON."""
-    stream = sys.stderr if stderr else sys.stdout
-    typer.echo(json_text(content, encoding=getattr(stream, "encoding", None) or "utf-8"), err=stderr)
+    """Print JSON in UTF-8, as its standard says, whatever the encoding of the terminal is."""
+    typer.echo(json_text(content).encode("utf-8"), err=stderr)
 
 
-def json_text(content: Mapping[str, object], *, encoding: str = "utf-8") -> str:
-    """JSON with every script as it is, or in ASCII if this encoding lacks a character: nothing is ever lost."""
+def json_text(content: Mapping[str, object]) -> str:
+    """JSON with every script as it is; only what UTF-8 cannot hold, such as a broken file name, is escaped."""
     text = json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False)
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        return json.dumps(content, indent=2, allow_nan=False)
-    return text
+    return re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _chosen(
