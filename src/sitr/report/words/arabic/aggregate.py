@@ -152,7 +152,7 @@ class AggregateWords:
 
     def _group(self, key: RowKey, query: BoundedQuery) -> str:
         """A group by the names and values of its columns: a value alone, such as 0, says nothing."""
-        pairs = zip(query.keys, key, strict=True)
+        pairs = zip(query.keys, key, strict=False)
         return "، ".join(isolated(f"{visible(of.name)} = {self.key(part)}") for of, part in pairs)
 
     def beyond(self, people: Amount, query: BoundedQuery, /) -> str:

@@ -149,7 +149,7 @@ class AggregateWords:
 
     def _group(self, key: RowKey, query: BoundedQuery) -> str:
         """A group by the names and values of its columns: a value alone, such as 0, says nothing."""
-        return " · ".join(f"{visible(of.name)} = {self.key(part)}" for of, part in zip(query.keys, key, strict=True))
+        return " · ".join(f"{visible(of.name)} = {self.key(part)}" for of, part in zip(query.keys, key, strict=False))
 
     def beyond(self, people: Amount, query: BoundedQuery, /) -> str:
         """How many people had rows in more groups than the cap, or lost groups by the cap on all rows."""
