@@ -247,12 +247,13 @@ def test_importing_the_package_does_not_load_scikit_learn() -> None:
 
 def test_bounds_of_ridge_may_be_any_pair_and_other_things_are_explained() -> None:
     x, y, _ = data(50)
-    for pair in ((-1.0, 1.0), [-1.0, 1.0], np.array([-1.0, 1.0])):
+    pairs: list[Any] = [(-1.0, 1.0), [-1.0, 1.0], np.array([-1.0, 1.0])]
+    others: list[Any] = [(0.0, 1.0, 2.0), "400", ("a", 2.0), (float("nan"), 2.0), [1.0], {}, True]
+    for pair in pairs:
         assert PrivateRidge(LOUD, norm=1.0, bound=pair).fit(x, y).bounds_ == (-1.0, 1.0)
-    for wrong in ((0.0, 1.0, 2.0), "400", ("a", 2.0), (float("nan"), 2.0), [1.0], {}, True):
-        bound: Any = wrong
+    for wrong in others:
         with pytest.raises(SitrError, match="bound"):
-            PrivateRidge(LOUD, norm=1.0, bound=bound).fit(x, y)
+            PrivateRidge(LOUD, norm=1.0, bound=wrong).fit(x, y)
 
 
 def test_a_promise_may_be_given_by_its_numbers() -> None:

@@ -10,6 +10,7 @@ since ∇J' is that difference over n at the minimum of J, and J' is Λ-strongly
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from numbers import Real
 from typing import Any, Self
@@ -246,7 +247,7 @@ class PrivateRidge(_LinearRegressor):
         delta: float | None = None,
         rho: float | None = None,
         norm: Number | None = None,
-        bound: Number | tuple[Number, Number] | None = None,
+        bound: Number | Sequence[Number] | None = None,
         regularization: Number | None = None,
         fit_intercept: bool = True,
         granularity: Number | None = None,
