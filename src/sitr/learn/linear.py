@@ -122,6 +122,8 @@ class PrivateLogisticRegression(ClassifierMixin, _Linear):  # type: ignore[misc]
     promise
         What this fit may spend. PureDP: spherical noise; ZeroConcentratedDP or ApproximateDP: Gaussian noise;
         RandomDP(ApproximateDP(ε, η), γ): noise whose scale is learned from pairs of rows, for data in no order.
+    epsilon, delta, rho
+        The numbers of a promise by name, in place of `promise`: epsilon=0.5, epsilon=1 with delta=1e-6, or rho=0.05.
     norm
         The largest Euclidean length of a row of X, public; longer rows are shortened. RandomDP needs none.
     regularization
