@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
@@ -16,7 +17,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
-from sitr.flavors.notation import write
+from sitr.flavors.notation import parse, write
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
@@ -175,8 +176,10 @@ def test_a_price_is_charged_in_the_flavor_of_the_budget(promise, price, charged)
     ],
 )
 def test_a_price_without_an_arrow_is_refused(promise, price):
-    with pytest.raises(IncompatiblePromises, match=type(promise).__name__):
+    with pytest.raises(IncompatiblePromises, match="a price in the flavor of the budget") as refusal:
         Filter(promise).consent(price)
+    example = parse(re.search("Write for example (.*?);", str(refusal.value))[1])  # type: ignore[index]
+    assert Filter(promise).consent(example).charges == 1
 
 
 def test_the_pure_price_meets_the_border_of_a_concentrated_budget_exactly():

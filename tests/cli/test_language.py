@@ -255,3 +255,22 @@ def test_help_is_in_arabic_but_for_code(sitr: Sitr, command: tuple[str, ...]) ->
     assert not re.search(r"<[a-z]+( range)?>|<list|\[default|\[required|\[OPTIONS|\[ARGS|Show this", done.out)
     plain = re.sub(r"\u2066[^\u2069]*\u2069|مثال: (.+\n)+|sitr [a-z -]+|--[a-z-]+ [a-z]+", "", done.out)
     assert re.findall(r"\b[a-z]{3,} [a-z]{3,}\b", plain) == []
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        "a: 1",
+        "- pure: x",
+        "- pure: {epsilon: 1}\n  times: -3",
+        "- gaussian: {sigm: 1}",
+        "- pure: {epsilon: -1}",
+        "- gauss: 1",
+    ],
+)
+def test_errors_in_a_schedule_are_in_arabic(sitr: Sitr, folder: Path, schedule: str) -> None:
+    (folder / "wrong.yaml").write_text(schedule)
+    told = sitr("--lang", "ar", "account", folder / "wrong.yaml", "--delta", "1e-6").err
+    assert "المتوقَّع" in told
+    for isolate in re.findall("\u2068([^\u2069]*)\u2069", told):
+        assert not re.search(r"\b(in|of|to|the|list|number|names)\b", isolate), told

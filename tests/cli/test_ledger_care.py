@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -40,7 +41,7 @@ def test_a_changed_ledger_is_not(sitr: Sitr, path: Path, lang: str, words: str) 
 
 
 def test_a_backup_is_restored_with_what_was_charged_since(sitr: Sitr, path: Path, tmp_path: Path) -> None:
-    assert "holds all 3 records" in sitr("ledger", "backup", path, tmp_path / "copy.db").out
+    assert "with its records: 3." in sitr("ledger", "backup", path, tmp_path / "copy.db").out
     SqlLedger(path).charge("clinic", price=PureDP(0.5), question="SUM(x)")
     for end in ("", "-wal", "-shm"):
         Path(f"{path}{end}").unlink(missing_ok=True)
@@ -80,3 +81,10 @@ def test_the_same_file_gets_no_second_budget_unasked(sitr: Sitr, tmp_path: Path)
         assert connection.execute("SELECT kind, dataset FROM acts ORDER BY number").fetchall()[1:] == [
             ("second budget", "v")
         ]
+
+
+def test_one_key_is_one_key(sitr: Sitr, path: Path) -> None:
+    hash = sitr("ledger", "verify", path, "--json").told()["hash"]
+    assert f"3 records, signed by 1 key; the last hash is {hash}.\n" in sitr("ledger", "verify", path).out
+    arabic = re.sub("[\u2066\u2069]", "", sitr("--lang", "ar", "ledger", "verify", path).out)
+    assert f"3 تسجيلات، موقَّعة بمفتاح واحد؛ والبصمة الأخيرة {hash}.\n" in arabic

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import resource
 import signal
@@ -16,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from sitr.cli.terminal import json_text
 
 Sitr = Callable[..., Any]
 
@@ -217,10 +220,13 @@ def test_json_has_every_script_as_it_is(sitr: Sitr, description: Path) -> None:
     assert "\\u" not in written
 
 
-def test_json_loses_nothing_where_a_terminal_lacks_the_letters(description: Path) -> None:
+def test_json_is_utf_8_where_a_terminal_lacks_the_letters(description: Path) -> None:
     code = "import sys; sys.argv[0] = 'sitr'; from sitr.cli.main import main; main()"
     words = ["preview", str(description), NAMED, "--price", "zcdp(0.1)", "--json"]
-    done = subprocess.run(
-        [sys.executable, "-c", code, *words], capture_output=True, check=True, env={"PYTHONIOENCODING": "ascii"}
-    )
+    narrow = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, check=True, env=narrow)
+    assert '"name": "عدد"'.encode() in done.stdout
+    assert rb"\u" not in done.stdout
     assert json.loads(done.stdout)["columns"][0]["name"] == "عدد"
+    broken = json_text({"path": "a\udcff"})  # no letter: a byte of a file name that is not UTF-8
+    assert json.loads(broken.encode()) == {"path": "a\udcff"}

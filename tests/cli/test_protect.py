@@ -371,7 +371,8 @@ def test_a_table_in_a_database_of_duckdb(sitr: Sitr) -> None:
         engine.execute("CREATE TABLE wards AS SELECT DISTINCT ward FROM stays")
     told = sitr("protect", "hospital.duckdb", *PERSON, *BUDGET)
     assert "nothing says which one is protected" in told.err
-    assert "--table visits" in told.err
+    assert "Its tables are stays, wards: add for example --table stays" in told.err
+    assert "seen" not in told.err
     assert "is a view" in sitr("protect", "hospital.duckdb", "--table", "seen", *PERSON, *BUDGET).err
     done = sitr("protect", "hospital.duckdb", "--table", "stays", "--public", "wards=wards", *PERSON, *BUDGET)
     assert (done.code, done.err) == (0, "")
@@ -382,3 +383,37 @@ def test_a_table_in_a_database_of_duckdb(sitr: Sitr) -> None:
     assert (asked.code, asked.err) == (0, "")
     bare = sitr("histogram", "hospital.duckdb", "--column", "days", "--price", "zcdp(0.1)", *PERSON)
     assert "is a database without a description" in bare.err
+
+
+def test_codes_that_are_doubles_are_explained(sitr: Sitr) -> None:
+    """The error says two ways to group by them, and both work."""
+    with duckdb.connect("codes.duckdb") as engine:
+        engine.execute("CREATE TABLE answers AS SELECT range AS id, (range % 3)::DOUBLE AS code FROM range(300)")
+    protect = ("protect", "codes.duckdb", "--table", "answers", "--unit-row", "--budget", "pure(9)", "--ledger", "c.db")
+    told = sitr(*protect, "--keys", "code=0,1,2").err
+    assert "has type real, so it cannot have keys" in told
+    bounds = re.search(r"\((--bounds \S+ --granularity \S+)\)", told)
+    by = re.search(r"group by (CAST\(code AS INTEGER\))", told)
+    assert bounds is not None
+    assert by is not None
+    assert sitr(*protect, *bounds[1].replace("0:9", "0:2").split()).code == 0
+    sql = f"SELECT {by[1]} AS code, COUNT(*) AS n FROM answers GROUP BY {by[1]}"
+    rows = sitr("ask", "answers.sitr.yaml", sql, "--price", "pure(5)", "--bias", "off", "--json").told()["rows"]
+    assert [row["key"] for row in rows] == [[0], [1], [2], [None]]
+    Path("codes.csv").write_text("id,code\n" + "".join(f"{row},{row % 3}.0\n" for row in range(300)))
+    words = ("--type", "id=integer", "--type", "code=integer", "--keys", "code=0,1,2")
+    assert sitr("protect", "codes.csv", "--unit-row", *words).code == 0
+
+
+def test_the_help_of_table_does_not_promise_views(sitr: Sitr) -> None:
+    """Views of DuckDB are refused; PostgreSQL's are read."""
+    told = " ".join(sitr("protect", "--help").out.split())
+    assert "The table, if SOURCE is a database; in PostgreSQL also a view." in told
+
+
+def test_a_step_that_nobody_chose_has_two_digits(sitr: Sitr) -> None:
+    Path("fees.csv").write_text("fee\n1.5\n")
+    told = sitr("protect", "fees.csv", "--unit-row", "--type", "fee=real", "--bounds", "fee=0:30").out
+    assert "≈ 1.5 × 10⁻⁵" in told
+    assert "1.52587890625" not in told
+    assert "52587890625" in Path("fees.sitr.yaml").read_text() or "1/65536" in Path("fees.sitr.yaml").read_text()

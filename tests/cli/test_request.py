@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,7 @@ def test_a_request_is_shown_whole_on_a_narrow_terminal(
     monkeypatch.setenv("COLUMNS", "60")
     shown = sitr("request", hospital / "visits.sitr.yaml", SQL, "--price", "zcdp(0.1)", "--reason", "Annual report").out
     assert "…" not in shown
+    shown, _ = shown.split("Nothing was spent.")
     facts = dict(line.split("  ", maxsplit=1) for line in re.sub(" {2,}", "  ", shown).splitlines() if line)
     assert (facts["question"], facts["price"], facts["would be left"]) == (SQL, "ρ = 0.1", "ρ = 0.35")
     assert (facts["status"], facts["account"], facts["reason"]) == ("asked", "visits", "Annual report")
@@ -69,3 +71,21 @@ def test_a_refused_request_says_so(sitr: Sitr, hospital: Path) -> None:
     with acting("ana"):
         done = sitr("ask", description, SQL, "--price", "zcdp(0.1)", "--request", number)
     assert "is refused, not approved" in " ".join(done.err.split())
+
+
+def test_a_request_says_what_comes_next_in_both_languages(sitr: Sitr, hospital: Path) -> None:
+    asked = (hospital / "visits.sitr.yaml", SQL, "--price", "zcdp(0.1)")
+    with acting("ana"):
+        shown = sitr("request", *asked, "--reason", "Annual report").out
+    commands = [shlex.split(line)[1:] for line in shown.splitlines() if line.startswith("  sitr ")]
+    assert [command[0] for command in commands] == ["approve", "refuse"]
+    number = commands[0][-1]
+    assert f"repeat your command as sitr ask, with --request {number} instead of --reason" in shown
+    with acting("noor"):
+        approved = sitr(*commands[0]).out
+    assert f"ana can now ask it once, with sitr ask and --request {number}, until " in approved
+    with acting("ana"):
+        assert sitr("ask", *asked, "--request", number).code == 0
+        told = sitr("--lang", "ar", "request", *asked, "--reason", "Again").out
+    assert "لم يُنفق شيء" in told
+    assert "Nothing" not in told

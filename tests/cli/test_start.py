@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 import yaml
 
@@ -315,3 +316,22 @@ def test_every_line_fits_the_terminal(tmp_path: Path, width: int) -> None:
     done = talk("start", "plain.csv", answers=ASKED, folder=tmp_path, width=width)
     assert done.code == 0, done.text
     assert not [line for line in done.text.splitlines() if len(line) > width and not line.startswith("  sitr ")]
+
+
+def test_the_tables_of_a_database_are_listed(tmp_path: Path, sitr: Sitr, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect("hospital.duckdb") as engine:
+        engine.execute('CREATE TABLE stays (patient_id INTEGER, ward VARCHAR); CREATE TABLE "My Beds" (bed INTEGER)')
+        engine.execute("CREATE VIEW seen AS FROM stays")
+    answers = {"Table, or its number": "bedds"}
+    done = talk("start", "hospital.duckdb", answers=answers, then={"Table, or its number": "2"}, folder=tmp_path)
+    assert done.code == 0, done.text
+    assert "There is no table 'bedds'." in done.text
+    assert '1  "My Beds"' in done.text
+    assert "seen" not in done.text
+    assert yaml.safe_load(Path("stays.sitr.yaml").read_text("utf-8"))["table"] == "stays"
+    told = sitr("start", "hospital.duckdb", "--lang", "ar").err
+    assert "stays" in told
+    assert "Its tables" not in told
+    made = sitr("start", "hospital.duckdb", "--table", '"My Beds"', "--unit-row", "--budget", "pure(1)")
+    assert made.code == 0, made.err

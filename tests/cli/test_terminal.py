@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from sitr import errors
+from sitr.cli.terminal import table
 from sitr.errors import Excerpt, SitrError, printable
+from sitr.report.text.terminal import as_text
 
 Sitr = Callable[..., Any]
 
@@ -131,3 +133,25 @@ def test_names_cannot_act_on_the_terminal(sitr: Sitr, description: Path) -> None
 
 def test_printable_keeps_other_scripts() -> None:
     assert printable("قسم القلب ± 3 €") == "قسم القلب ± 3 €"
+
+
+def test_tables_of_commands_cut_no_word() -> None:
+    cells = ("a_data_set_with_a_name_that_is_longer_than_the_terminal", "person (patient_identifier), add-remove")
+    made = table("data set", "protects each")
+    made.add_row(*cells)
+    for width in (120, 40, 12):
+        letters = [letter for letter in as_text(made, width=width) if letter.isalpha() or letter in "_…"]
+        wanted = [
+            letter for letter in "".join(("data set", "protects each", *cells)) if letter.isalpha() or letter == "_"
+        ]
+        assert sorted(letters) == sorted(wanted)
+
+
+def test_the_list_of_commands_has_whole_sentences(sitr: Sitr, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    for language in ("en", "ar"):
+        for words in ((), ("ledger",)):
+            shown = sitr("--lang", language, *words, "--help").out
+            listed = shown.split("\n\n")[-1]
+            assert "..." not in listed
+            assert "…" not in listed

@@ -101,3 +101,11 @@ def test_one_command_for_both_kinds_of_files(sitr: Sitr, table: str) -> None:
     assert sitr("verify", "missing.csv", "--json").error()["error"] == "FileError"
     assert sitr("verify", table, "--claim", "pur(1)", "--json").error()["error"] == "InvalidPromise"
     assert sitr("verify", table, "--neighbors", "pairs.csv", "--json").error()["error"] == "FileError"
+
+
+def test_a_witness_of_several_claims_is_named_once(sitr: Sitr, table: str) -> None:
+    claims = [word for claim in ("pure(0.01)", "approximate(0.01, 1e-9)", "pure(0.02)") for word in ("--claim", claim)]
+    done = sitr("verify", table, *claims)
+    assert done.code == 1
+    assert done.out.count("Broken:") == 3
+    assert done.out.count("witness ") == 1

@@ -281,3 +281,17 @@ def test_unsound_examples_fail(unsound: str, tmp_path: Path) -> None:
     document.write_text(unsound)
     with pytest.raises(AssertionError):
         run(document, folder=tmp_path)
+
+
+ARABIC = [page for page in DOCUMENTS if page.stem.endswith("-ar")]
+
+
+@pytest.mark.parametrize("document", ARABIC, ids=lambda path: path.name)
+def test_an_arabic_page_shows_arabic_commands_and_their_arabic_output(document: Path) -> None:
+    """Every command of Sitr speaks Arabic, and what it shows here has Arabic letters."""
+    pairs = [pair for block in blocks(document) if block.language == "console" for pair in commands(block.text)]
+    spoken = [(command, shown) for command, shown in pairs if command.startswith("sitr ")]
+    assert len(spoken) >= 8
+    for command, shown in spoken:
+        assert "--lang ar" in command
+        assert re.search("[\u0621-\u064a]{3}", shown), command

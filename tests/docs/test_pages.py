@@ -114,7 +114,7 @@ def test_code_can_be_copied(tab: Page, pages: Path, name: str) -> None:
     [
         ("mean", "how-to/ask-for-a-mean"),
         ("quantile", "reference/api"),
-        ("PostgreSQL", ""),
+        ("PostgreSQL", "how-to/postgres"),
         ("install", "install"),
     ],
 )

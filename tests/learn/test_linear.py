@@ -16,7 +16,7 @@ from sklearn.linear_model import HuberRegressor, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from sitr.errors import DescriptionError, InvalidPromise
+from sitr.errors import DescriptionError, IncompatiblePromises, InvalidParameter, InvalidPromise, SitrError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
@@ -243,3 +243,37 @@ def test_a_search_over_parameters_works() -> None:
 def test_importing_the_package_does_not_load_scikit_learn() -> None:
     code = "import sys, sitr; sitr.PureDP; raise SystemExit('sklearn' in sys.modules or 'sitr.learn' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_bounds_of_ridge_may_be_any_pair_and_other_things_are_explained() -> None:
+    x, y, _ = data(50)
+    pairs: list[Any] = [(-1.0, 1.0), [-1.0, 1.0], np.array([-1.0, 1.0])]
+    others: list[Any] = [(0.0, 1.0, 2.0), "400", ("a", 2.0), (float("nan"), 2.0), [1.0], {}, True]
+    for pair in pairs:
+        assert PrivateRidge(LOUD, norm=1.0, bound=pair).fit(x, y).bounds_ == (-1.0, 1.0)
+    for wrong in others:
+        with pytest.raises(SitrError, match="bound"):
+            PrivateRidge(LOUD, norm=1.0, bound=wrong).fit(x, y)
+
+
+def test_a_promise_may_be_given_by_its_numbers() -> None:
+    x, y, _ = data(50)
+    made = PrivateRidge(epsilon=2.0, norm=1.0, bound=1.0)
+    assert clone(made).fit(x, y).promise_ == PureDP(2.0)
+    assert PrivateMean(rho=0.5, norm=1.0).fit(x).promise_ == ZeroConcentratedDP(0.5)
+    with pytest.raises(InvalidPromise, match=r"got 1\.0\. Write epsilon=1\.0 or 'pure\(1\.0\)'"):
+        PrivateRidge(1.0, norm=1.0, bound=1.0).fit(x, y)  # type: ignore[arg-type]
+    with pytest.raises(IncompatiblePromises, match="Expected one price"):
+        PrivateRidge(LOUD, rho=1.0, norm=1.0, bound=1.0).fit(x, y)
+
+
+def test_an_approximate_promise_without_delta_is_pure() -> None:
+    x, y, _ = data(50)
+    assert PrivateRidge(ApproximateDP(1.0, 0.0), norm=1.0, bound=1.0).fit(x, y).promise_ == PureDP(1.0)
+
+
+def test_what_is_no_array_is_named() -> None:
+    with pytest.raises(InvalidParameter, match="one object of type str"):
+        PrivateMean(LOUD, norm=1.0).fit("rows.csv")
+    with pytest.raises(InvalidParameter, match="a 1D array"):
+        PrivateMean(LOUD, norm=1.0).fit([1.0, 2.0])

@@ -104,7 +104,7 @@ def test_a_pure_price_in_a_concentrated_budget(budget: Budget, tmp_path: Path) -
     assert answer.promise == PureDP(0.2)
     assert "ρ" in answer.certificate(tmp_path / "out.html").read_text()
     assert budget.entries()[0].price == ZeroConcentratedDP(0.02)
-    with pytest.raises(IncompatiblePromises, match="bounds neither"):
+    with pytest.raises(IncompatiblePromises, match=r"Write for example zcdp\(rho="):
         budget.sql(QUESTION).preview(ApproximateDP(0.1, 1e-6))
     with pytest.raises(IncompatiblePromises):
         budget.sql(QUESTION).release(ApproximateDP(0.1, 1e-6))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Generic, cast
+from typing import Generic, cast, get_args
 
 from typing_extensions import TypeVar
 
 from sitr.accounting.coordinates import at_most, charged, check, total
 from sitr.dataclass import dataclass
 from sitr.errors import BudgetExceeded, IncompatiblePromises
-from sitr.flavors.arrows import Kept
+from sitr.flavors.arrows import Additive, Kept
 from sitr.flavors.notation import write
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import Basis, RandomDP
@@ -94,7 +94,17 @@ class Filter(Generic[Flavor_co]):
 
     def charge(self, price: Promise) -> Promise:
         """A price in the flavor of this budget; a price that is not random, in the flavor inside it."""
-        return charged(price, like=self.promise)
+        try:
+            return charged(price, like=self.promise)
+        except IncompatiblePromises:
+            if not (type(price) in get_args(Additive) and type(self.promise) in get_args(Additive)):
+                raise
+        raise IncompatiblePromises(
+            wanted=f"a price in the flavor of the budget, {write(self.promise)}",
+            given=write(price),
+            do=f"Write for example {write(cast('Additive', self.promise).share(Fraction(1, 10)))}; a price in another "
+            "flavor needs a budget in it.",
+        )
 
     def before(self, charge: Promise) -> Filter[Flavor_co]:
         """The filter before its last charge, which was this one.

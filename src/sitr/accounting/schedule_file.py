@@ -259,7 +259,13 @@ def _load(path: Path) -> object:
         return yaml.load(path.read_text(encoding="utf-8"), Loader=_Text)
     except OSError as error:
         raise no_schedule(path, reason=str(error.strerror)) from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+    except UnicodeDecodeError:
+        raise InvalidPromise(
+            wanted="a schedule as YAML",
+            given=f"{path.name}, which is not text",
+            do="Name a .yaml file that lists the releases; a ledger is given as sitr compare --ledger FILE.",
+        ) from None
+    except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f"the schedule, line {mark.line + 1}" if mark else "the schedule"
         raise _wrong(where, "YAML", getattr(error, "problem", None) or "something else", "Correct it.") from None

@@ -30,6 +30,7 @@ else:  # a preview reads no rows
 
 SHOWN = 10
 """The most tables that an error lists."""
+_PLAIN = re.compile(r"\w+")
 _QUOTED = re.compile(r""""(?:[^"]|"")*"|'(?:[^']|'')*'""")
 
 
@@ -53,7 +54,11 @@ class DuckDBTable:
         else:
             refuse_twins(found)
             return found
-        raise SourceError(
+        raise self.unreadable()
+
+    def unreadable(self) -> SourceError:
+        """The error of a file that is no database, or is in use."""
+        return SourceError(
             given=f"{self.at.path} cannot be read as a DuckDB database, or another program has it open for writing.",
             do="Close the other program; check that the file is complete and not newer than this version of DuckDB.",
         )
@@ -64,22 +69,22 @@ class DuckDBTable:
 
     @property
     def relation(self) -> str:
-        return ".".join(map(DUCKDB.identifier, (self._database, *self.at.parts)))
+        return ".".join(map(DUCKDB.identifier, (self.database, *self.at.parts)))
 
     def tables(self) -> dict[str, pa.Table | Path]:
-        return {self._database: self.at.path.resolve()}
+        return {self.database: self.at.path.resolve()}
 
     def verify(self) -> None:
         read_all(self, self.tables(), self.relation)
 
     @property
-    def _database(self) -> str:
+    def database(self) -> str:
         """The name of the database in statements: the same one for all tables of a file."""
         return f"database {sha256(bytes(self.at.path.resolve())).hexdigest()}"
 
     def _check(self, engine: duckdb.DuckDBPyConnection) -> None:
         where = "FROM duckdb_{}s() WHERE database_name = ? AND NOT internal"
-        views = engine.execute(f"SELECT schema_name, view_name {where.format('view')}", [self._database]).fetchall()
+        views = engine.execute(f"SELECT schema_name, view_name {where.format('view')}", [self.database]).fetchall()
         if self._named(views):
             raise SourceError(
                 given=f"{self.at.table} in {self.at.path.name} is a view, and a view can compute anything, also from "
@@ -87,13 +92,13 @@ class DuckDBTable:
                 do="Make a table of it: CREATE TABLE … AS SELECT * FROM the view; protect that table.",
             )
         tables = engine.execute(
-            f"SELECT schema_name, table_name, sql {where.format('table')}", [self._database]
+            f"SELECT schema_name, table_name, sql {where.format('table')}", [self.database]
         ).fetchall()
         found = self._named(tables)
         if not found:
             raise self._missing([(schema, name) for schema, name, _ in tables])
         generated = engine.execute(
-            f"SELECT schema_name, table_name, column_name {where.format('column')} AND is_generated", [self._database]
+            f"SELECT schema_name, table_name, column_name {where.format('column')} AND is_generated", [self.database]
         ).fetchall()
         for _, _, column in self._named(generated):
             raise SourceError(
@@ -113,11 +118,31 @@ class DuckDBTable:
         return [row for row in rows if (folded(row[0]), folded(row[1])) == self.at.parts]
 
     def _missing(self, known: list[tuple[str, str]]) -> SourceError:
-        listed = sorted(name if schema == "main" else f"{schema}.{name}" for schema, name in known)
+        listed = sorted(_written(schema, name) for schema, name in known)
         return SourceError(
             given=f"{self.at.path.name} has no table {self.at.table!r}.",
             do=f"It has these: {', '.join(listed[:SHOWN])}." if listed else "Make the table first: there is none.",
         )
+
+
+def tables_in(path: Path) -> list[str]:
+    """The tables of a database file, as `FileTable` names them; views are left out."""
+    file = DuckDBTable(FileTable(path, "main"))
+    query = "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = ? AND NOT internal"
+    try:
+        with connection(file.tables()) as engine:
+            found = engine.execute(query, [file.database]).fetchall()
+    except (duckdb.Error, OSError):
+        pass  # as above
+    else:
+        return sorted(_written(schema, name) for schema, name in found)
+    raise file.unreadable()
+
+
+def _written(schema: str, name: str) -> str:
+    """A name as `FileTable` reads it, in quotes only where it must be."""
+    parts = (name,) if schema == "main" else (schema, name)
+    return ".".join(part if _PLAIN.fullmatch(part) else DUCKDB.identifier(part) for part in parts)
 
 
 def everything(at: FileTable) -> pa.Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from sitr.backends import duckdb
 from sitr.backends.backend import Backend
 from sitr.backends.csv import CsvFile
 from sitr.backends.duckdb import ArrowStream, DuckDB
-from sitr.backends.duckdb_table import DuckDBTable
+from sitr.backends.duckdb_table import SHOWN, DuckDBTable, tables_in
 from sitr.backends.duckdb_table import everything as everything_in
 from sitr.backends.engine import settings
 from sitr.backends.folder import ParquetFolder
@@ -73,10 +74,7 @@ def open_source(
 def _in_database(source: str | Path, table: str | None, *, declared: bool) -> Backend:
     """A table of a database, which has an address or is a file."""
     if table is None:
-        raise DescriptionError(
-            given="A database has many tables, and nothing says which one is protected.",
-            do='Add --table visits (in Python: table="visits").',
-        )
+        raise _without_table(source)
     if declared:
         raise DescriptionError(
             given="A database knows the types of its columns, and none can be declared.",
@@ -86,6 +84,22 @@ def _in_database(source: str | Path, table: str | None, *, declared: bool) -> Ba
         return postgres.open_table(located(str(source), table))
     check_readable(Path(source))
     return _in_file(FileTable(Path(source), table))
+
+
+def _without_table(source: str | Path) -> DescriptionError:
+    """Which table is protected must be said; the tables of a file are listed."""
+    given = "A database has many tables, and nothing says which one is protected."
+    if is_database(source):
+        return DescriptionError(given=given, do='Add --table visits (in Python: table="visits").')
+    check_readable(Path(source))
+    found = tables_in(Path(source))
+    if not found:
+        return DescriptionError(given=f"{Path(source).name} has no table.", do="Make one in it first.")
+    listed = ", ".join([*found[:SHOWN], *(["…"] if len(found) > SHOWN else [])])
+    return DescriptionError(
+        given=given,
+        do=f"Its tables are {listed}: add for example --table {shlex.quote(found[0])} (in Python: table={found[0]!r}).",
+    )
 
 
 def _in_file(at: FileTable) -> DuckDB:

@@ -9,6 +9,8 @@ import typer
 from sitr.cli.ledger_care import opened_ledger
 from sitr.cli.options import Json, LedgerHere
 from sitr.cli.queue import show
+from sitr.cli.terminal import console
+from sitr.report.words.messages import said
 
 
 def approve(
@@ -25,5 +27,11 @@ def approve(
     Example: sitr approve sitr.db 7
     """
     from sitr.ledger.approval import approve as decided
+    from sitr.report.figures import visible
 
-    show([decided(opened_ledger(ledger), number, reason=reason)], as_json=as_json)
+    found = decided(opened_ledger(ledger), number, reason=reason)
+    show([found], as_json=as_json)
+    if not as_json:
+        who, until = visible(found.by), f"{found.expires:%Y-%m-%d}"
+        told = said(f"{who} can now ask it once, with sitr ask and --request {number}, until {until}.")
+        console().print(told, soft_wrap=True)

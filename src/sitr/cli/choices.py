@@ -60,7 +60,9 @@ Rows = Annotated[
         metavar="SOURCE", help="A Parquet or CSV file, a DuckDB database, postgresql://HOST/DATABASE, or spark:TABLE."
     ),
 ]
-InDatabase = Annotated[str | None, typer.Option("--table", help="The table or view, if SOURCE is a database.")]
+InDatabase = Annotated[
+    str | None, typer.Option("--table", help="The table, if SOURCE is a database; in PostgreSQL also a view.")
+]
 Bounds = Annotated[Items, typer.Option(help="COLUMN=LOW:HIGH: makes a column summable. Repeatable.")]
 Granularity = Annotated[Items, typer.Option(help="COLUMN=STEP, such as cost=0.01 for cents. Repeatable.")]
 KeysFile = Annotated[Items, typer.Option(help="COLUMN=FILE: its public values, one per line. Repeatable.")]
@@ -175,6 +177,8 @@ class Choices:
         target = self.target
         if isinstance(self.source, Path):
             check_readable(self.source)  # before the target: a wrong name is the likelier mistake
+        if is_database_file(self.source) and self.table is None and self.output is None:
+            return  # the name of the table becomes the name of the description
         if target.suffix not in (".yaml", ".yml"):
             raise BadUsage(wanted="a description whose name ends in .yaml", given=f"{target}", do="Change the ending.")
         if target.exists() and not self.force:

@@ -7,11 +7,12 @@ last answer.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sitr.backends.formats import is_database_file
 from sitr.cli.dialogue import Back, Dialogue, yes
 from sitr.cli.identifiers import identifies, identifies_person
 from sitr.cli.options import Place, interval, keys_of, ledger_place, named, number, promise
@@ -34,6 +35,7 @@ INTRODUCTION = """\
 Only the names and types of columns are looked at. No value is shown, and nothing is written before the last answer.
 Everything you answer is public: use laws, price lists or published reports, never the rows.
 Press Enter to accept a proposal in [brackets]; answer < to go back to the previous question, and Ctrl-C to stop."""
+TABLE = "Which table is protected? A database can have many, and each has a description and a budget of its own."
 WRITTEN = {
     "delimiter": "A delimiter separates the values of a line. This one was found in the rows:",
     "quote": "A quote encloses values that contain the delimiter. This one was found in the rows:",
@@ -90,7 +92,7 @@ def interview(choices: Choices) -> tuple[Choices, Unprotected]:
     known: dict[str, Unprotected] = {}
 
     def look(choices: Choices) -> Unprotected:
-        key = f"{choices.types} {choices.written}"
+        key = f"{choices.table} {choices.types} {choices.written}"
         if key not in known:
             with working(f"Looking at the columns of {choices.shown}", quiet=False):
                 known[key] = choices.look()
@@ -109,8 +111,12 @@ def interview(choices: Choices) -> tuple[Choices, Unprotected]:
 
 
 def _asked(at: Dialogue, choices: Choices, look: Look) -> tuple[Choices, Unprotected]:
+    if tables := _tables(choices):
+        at.say(INTRODUCTION)
+        choices = _table(at, choices, tables)
     found = look(choices)
-    at.say(INTRODUCTION)
+    if not tables:
+        at.say(INTRODUCTION)
     choices, found = _types(at, choices, found, look)
     kinds = found.backend.kinds()
     choices = _caps(at, _unit(at, choices, kinds))
@@ -122,6 +128,28 @@ def _asked(at: Dialogue, choices: Choices, look: Look) -> tuple[Choices, Unprote
     if not at.ask(done, yes, proposal="yes"):
         raise KeyboardInterrupt
     return choices, found
+
+
+def _tables(choices: Choices) -> list[str]:
+    """The tables of a database file, if none is chosen."""
+    from sitr.backends.duckdb_table import tables_in
+
+    if choices.table is not None or not isinstance(choices.source, Path) or not is_database_file(choices.source):
+        return []
+    return tables_in(choices.source)
+
+
+def _table(at: Dialogue, choices: Choices, known: list[str]) -> Choices:
+    """Which table is protected. Its name decides how the description is called."""
+
+    def read(text: str) -> Choices:
+        named = column_of(text, known, lacks="There is no table")
+        made = replace(choices, table=named)
+        made.check_target()
+        return made
+
+    at.say(TABLE, *(f"{place}  {name}" for place, name in enumerate(known, start=1)))
+    return at.ask("Table, or its number", read, proposal=known[0] if len(known) == 1 else None)
 
 
 def _types(at: Dialogue, choices: Choices, found: Unprotected, look: Look) -> tuple[Choices, Unprotected]:
@@ -217,16 +245,16 @@ def _unit(at: Dialogue, choices: Choices, kinds: Mapping[str, Kind]) -> Choices:
     return at.ask(f"Column, its number, or {row}", read, proposal=best)
 
 
-def column_of(text: str, kinds: Mapping[str, Kind]) -> str:
-    """The column of this name, or else of this number in the list."""
+def column_of(text: str, kinds: Iterable[str], *, lacks: str = "There is no column") -> str:
+    """The column or table of this name, or else of this number in the list."""
     names = list(kinds)
-    if text in kinds:
+    if text in names:
         return text
     if text.isdecimal() and 1 <= int(text) <= len(names):
         return names[int(text) - 1]
     alike = [name for name in names if name.casefold() == text.casefold()]
     if len(alike) != 1:
-        raise unknown_name(text, names, lacks="There is no column")
+        raise unknown_name(text, names, lacks=lacks)
     return alike[0]
 
 

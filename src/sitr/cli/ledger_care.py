@@ -63,7 +63,7 @@ def backup(
     if as_json:
         say_json({"ledger": str(ledger), "copy": str(to), "records": records})
     else:
-        console().print(said(f"{to} holds all {records} records of {ledger}."), soft_wrap=True)
+        console().print(said(f"{to} is a copy of {ledger} with its records: {records}."), soft_wrap=True)
 
 
 def restore(
@@ -131,13 +131,15 @@ def _content(found: Examined) -> dict[str, object]:
 
 def _show(found: Examined) -> None:
     from sitr.report.text import terminal as text
+    from sitr.report.words.words import in_words
 
     out = console()
     whole = SOUND if found.witnessed else f"{said(WHOLE)} {said(ALONE)}"
     out.print(said(whole if found.sound else BROKEN), soft_wrap=True)
     if found.findings:
         text.show(_findings(found), out=out)
-    out.print(said(f"{found.records} records, signed by {len(found.signers)} keys; the last hash is {found.hash}."))
+    told = in_words().verify.records(found.records, len(found.signers), found.hash)
+    out.print(told, soft_wrap=True)  # a hash is copied whole
 
 
 def _findings(found: Examined) -> Table:

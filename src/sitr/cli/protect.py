@@ -102,7 +102,7 @@ def _content(table: Table, *, description: Path, promised: Kept | None, ledger: 
 
 def _columns(described: Table) -> Grid:
     """The columns, and what a question can do with each."""
-    from sitr.report.figures import about, shortened, visible
+    from sitr.report.figures import shortened, step, visible
     from sitr.report.words.words import in_words
 
     words = in_words()
@@ -114,7 +114,7 @@ def _columns(described: Table) -> Grid:
             visible(column.name),
             words.label(column.kind.value),
             words.interval(low, high) if column.quantised else "",
-            "" if column.granularity is None else words.numerals(about(column.granularity, digits=15)),
+            "" if column.granularity is None else words.numerals(step(column.granularity)),
             shortened(keys, most=40)
             + (words.numerals(f" ({len(column.keys)})") if column.keys and len(keys) > 40 else ""),
             _uses(column, described, words),

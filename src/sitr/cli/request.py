@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
 import typer
@@ -11,7 +12,9 @@ from sitr.cli.options import Budget, Description, Json, Ledger, Sql
 from sitr.cli.paying import Account, Paying
 from sitr.cli.question import Limits, question
 from sitr.cli.queue import show
+from sitr.cli.terminal import console
 from sitr.cli.wanted import Wanted
+from sitr.report.words.messages import said
 
 
 @grouped
@@ -39,4 +42,18 @@ def request(
     asked, paid = question(
         description, sql, wanted, budget=budget, ledger=ledger, limits=limits, paying=Paying(account)
     )
-    show([asked.propose(paid, reason=reason, days=days)], as_json=as_json)
+    made = asked.propose(paid, reason=reason, days=days)
+    show([made], as_json=as_json)
+    if not as_json:
+        place = shlex.quote(str(getattr(asked.at.ledger, "place", ledger)))
+        out = console()
+        out.print(said("Nothing was spent. Now somebody else decides, with one of these commands:"), soft_wrap=True)
+        for command in ("approve", "refuse"):
+            out.print(f"  sitr {command} {place} {made.number}", soft_wrap=True)
+        out.print(
+            said(
+                f"When it is approved, repeat your command as sitr ask, with --request {made.number} instead of "
+                "--reason."
+            ),
+            soft_wrap=True,
+        )

@@ -9,7 +9,6 @@ import inspect
 import json
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -158,7 +157,10 @@ def table(*headings: str) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    return Table(*headings, box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    made = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for heading in headings:
+        made.add_column(heading, overflow="fold")  # what is cut cannot be copied
+    return made
 
 
 def say(text: RenderableType, content: Mapping[str, object], *, as_json: bool) -> None:
@@ -172,19 +174,14 @@ def say(text: RenderableType, content: Mapping[str, object], *, as_json: bool) -
 
 
 def say_json(content: Mapping[str, object], *, stderr: bool = False) -> None:
-    """Print JSON."""
-    stream = sys.stderr if stderr else sys.stdout
-    typer.echo(json_text(content, encoding=getattr(stream, "encoding", None) or "utf-8"), err=stderr)
+    """Print JSON in UTF-8, as its standard says, whatever the encoding of the terminal is."""
+    typer.echo(json_text(content).encode("utf-8"), err=stderr)
 
 
-def json_text(content: Mapping[str, object], *, encoding: str = "utf-8") -> str:
-    """JSON with every script as it is, or in ASCII if this encoding lacks a character: nothing is ever lost."""
+def json_text(content: Mapping[str, object]) -> str:
+    """JSON with every script as it is; only what UTF-8 cannot hold, such as a broken file name, is escaped."""
     text = json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False)
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        return json.dumps(content, indent=2, allow_nan=False)
-    return text
+    return re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _chosen(
@@ -226,9 +223,14 @@ def _help(command: Any, written: Callable[[Any], str], ctx: Any) -> str:
     english = [each.help for each in every]
     for each in every:
         each.help = said(inspect.cleandoc(each.help))
+    commands = [each for each in getattr(command, "commands", {}).values() if each.help]
+    for each in commands:  # the whole first sentence: click would cut it where the line ends
+        each.short_help = " ".join(each.help.split("\n\n")[0].split())
     text = written(ctx)
     for each, plain in zip(every, english, strict=True):  # the next help may be in another language
         each.help = plain
+    for each in commands:
+        each.short_help = None
     for heading in ("Usage:", "Options:", "Arguments:", "Commands:"):
         text = re.sub(rf"^{heading}", said(heading), text, flags=re.MULTILINE)
     for phrase in ("[OPTIONS]", "COMMAND [ARGS]...", "Show this message and exit."):

@@ -362,6 +362,13 @@ def _default_granularity(kind: Kind, size: Fraction) -> Fraction:
 def public_keys(name: str, kind: Kind, keys: Iterable[Key]) -> tuple[Key, ...]:
     """The checked keys of a column. They count as public knowledge and appear in every answer."""
     wanted = GROUPABLE.get(kind)
+    if kind is Kind.REAL:
+        raise DescriptionError(
+            given=f"The column {name!r} has type real, so it cannot have keys: two numbers that look equal may differ.",
+            do=f"If it holds codes such as 1.0, declare it as an integer (in a CSV file --type {name}=integer), or "
+            f"give it bounds instead (--bounds {name}=0:9 --granularity {name}=1), and then "
+            f"group by CAST({name} AS INTEGER).",
+        )
     if wanted is None:
         raise DescriptionError(
             given=f"The column {name!r} has type {kind.value}, so it cannot have keys.",

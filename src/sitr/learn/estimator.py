@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
+from sitr.errors import InvalidPromise
+from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.notation import parse
-from sitr.flavors.price import Price
+from sitr.flavors.price import Amounts, Price, price_of
 from sitr.flavors.promise import Promise
+from sitr.flavors.pure import PureDP
 from sitr.learn.inputs import features
 from sitr.learn.losses import Numbers
 from sitr.learn.perturbation import Released, refused
@@ -24,6 +27,9 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
     """`fit` checks the parameters, never the constructor, as scikit-learn requires."""
 
     promise: Price | None
+    epsilon: float | None
+    delta: float | None
+    rho: float | None
     granularity: Number | None
 
     def __sklearn_tags__(self) -> Any:
@@ -34,9 +40,22 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _promised(self) -> Promise:
         """There is no default. Without a promise no data are read."""
-        promise = parse(self.promise) if isinstance(self.promise, str) else self.promise
+        named = {name: getattr(self, name) for name in Amounts.__annotations__ if getattr(self, name) is not None}
+        if named:
+            promise: object = price_of(self.promise, **cast("Amounts", named))
+        else:
+            promise = parse(self.promise) if isinstance(self.promise, str) else self.promise
+        if isinstance(promise, int | float) and not isinstance(promise, bool):
+            raise InvalidPromise(
+                wanted="a promise with its flavor",
+                given=f"{promise!r}",
+                do=f"Write epsilon={promise!r} or 'pure({promise!r})' for ε, or rho={promise!r} or 'zcdp({promise!r})' "
+                "for ρ.",
+            )
         if not isinstance(promise, Promise):
             raise refused(promise)
+        if type(promise) is ApproximateDP and promise.delta == 0.0:
+            return PureDP(promise.epsilon)  # the same promise, by definition; Gaussian noise cannot keep it
         return promise
 
     def _features(self, X: Any, y: Any = None, *, reset: bool = True) -> Numbers:

@@ -28,10 +28,16 @@ def features(given: Any) -> Numbers:
     [[1.0, 0.0], [0.0, 4.5], [0.0, 0.0]]
     """
     array = _array(given)
+    if array.ndim == 0:
+        raise InvalidParameter(
+            wanted="a 2D array of rows and columns",
+            given=f"one object of type {type(given).__name__}",
+            do="Give the rows as a NumPy array, a list of rows or a DataFrame.",
+        )
     if array.ndim != 2:
         raise InvalidParameter(
             wanted="a 2D array of rows and columns",
-            given=f"{array.ndim} dimension(s)",
+            given=f"a {array.ndim}D array",
             do="Reshape your data: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row.",
         )
     found = _floats(array)

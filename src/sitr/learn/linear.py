@@ -10,7 +10,9 @@ since ∇J' is that difference over n at the minimum of J, and J' is Λ-strongly
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -120,6 +122,8 @@ class PrivateLogisticRegression(ClassifierMixin, _Linear):  # type: ignore[misc]
     promise
         What this fit may spend. PureDP: spherical noise; ZeroConcentratedDP or ApproximateDP: Gaussian noise;
         RandomDP(ApproximateDP(ε, η), γ): noise whose scale is learned from pairs of rows, for data in no order.
+    epsilon, delta, rho
+        The numbers of a promise by name, in place of `promise`: epsilon=0.5, epsilon=1 with delta=1e-6, or rho=0.05.
     norm
         The largest Euclidean length of a row of X, public; longer rows are shortened. RandomDP needs none.
     regularization
@@ -145,6 +149,9 @@ class PrivateLogisticRegression(ClassifierMixin, _Linear):  # type: ignore[misc]
         self,
         promise: Price | None = None,
         *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        rho: float | None = None,
         norm: Number | None = None,
         regularization: Number | None = None,
         classes: tuple[Any, Any] | None = None,
@@ -153,6 +160,9 @@ class PrivateLogisticRegression(ClassifierMixin, _Linear):  # type: ignore[misc]
         granularity: Number | None = None,
     ) -> None:
         self.promise = promise
+        self.epsilon = epsilon
+        self.delta = delta
+        self.rho = rho
         self.norm = norm
         self.regularization = regularization
         self.classes = classes
@@ -235,13 +245,19 @@ class PrivateRidge(_LinearRegressor):
         self,
         promise: Price | None = None,
         *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        rho: float | None = None,
         norm: Number | None = None,
-        bound: Number | tuple[Number, Number] | None = None,
+        bound: Number | Sequence[Number] | None = None,
         regularization: Number | None = None,
         fit_intercept: bool = True,
         granularity: Number | None = None,
     ) -> None:
         self.promise = promise
+        self.epsilon = epsilon
+        self.delta = delta
+        self.rho = rho
         self.norm = norm
         self.bound = bound
         self.regularization = regularization
@@ -273,10 +289,17 @@ class PrivateRidge(_LinearRegressor):
                 given="none",
                 do="Choose it without looking at the data: targets beyond it are moved to it.",
             )
-        if not isinstance(self.bound, tuple):
+        if isinstance(self.bound, Real):
             size = float(self._positive("bound"))
             return -size, size
-        low, high = (float(exact(number)) for number in self.bound)
+        ends = _pair(self.bound)
+        if ends is None:
+            raise DescriptionError(
+                wanted="bound of PrivateRidge as one number for the largest |y|, or as two numbers (low, high)",
+                given=f"bound={self.bound!r}",
+                do="Write for example bound=100.0 or bound=(0.0, 100.0), without looking at the data.",
+            )
+        low, high = ends
         if not (float(1 / LARGEST) <= high - low and max(abs(low), abs(high)) <= float(LARGEST)):
             raise DescriptionError(
                 wanted="bounds (low, high) of the targets between −1e30 and 1e30, low below high",
@@ -284,6 +307,15 @@ class PrivateRidge(_LinearRegressor):
                 do="Choose both without looking at the data.",
             )
         return low, high
+
+
+def _pair(bound: Any) -> tuple[float, float] | None:
+    """Two finite numbers in a tuple, a list or an array; None for everything else."""
+    try:
+        low, high = (float(exact(number)) for number in bound)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return low, high
 
 
 class PrivateHuberRegressor(_LinearRegressor):
@@ -304,6 +336,9 @@ class PrivateHuberRegressor(_LinearRegressor):
         self,
         promise: Price | None = None,
         *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        rho: float | None = None,
         norm: Number | None = None,
         cut: Number = 1.35,
         regularization: Number | None = None,
@@ -311,6 +346,9 @@ class PrivateHuberRegressor(_LinearRegressor):
         granularity: Number | None = None,
     ) -> None:
         self.promise = promise
+        self.epsilon = epsilon
+        self.delta = delta
+        self.rho = rho
         self.norm = norm
         self.cut = cut
         self.regularization = regularization

@@ -37,9 +37,19 @@ class PrivateMean(Estimator):
     """
 
     def __init__(
-        self, promise: Price | None = None, *, norm: Number | None = None, granularity: Number | None = None
+        self,
+        promise: Price | None = None,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        rho: float | None = None,
+        norm: Number | None = None,
+        granularity: Number | None = None,
     ) -> None:
         self.promise = promise
+        self.epsilon = epsilon
+        self.delta = delta
+        self.rho = rho
         self.norm = norm
         self.granularity = granularity
 
@@ -111,11 +121,17 @@ class PrivateHuberMean(Estimator):
         self,
         promise: Price | None = None,
         *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        rho: float | None = None,
         cut: Number = 1.35,
         regularization: Number = 0.01,
         granularity: Number | None = None,
     ) -> None:
         self.promise = promise
+        self.epsilon = epsilon
+        self.delta = delta
+        self.rho = rho
         self.cut = cut
         self.regularization = regularization
         self.granularity = granularity

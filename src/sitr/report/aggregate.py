@@ -45,6 +45,7 @@ from sitr.report.figures import (
     at_most,
     limit,
     percent,
+    step,
     visible,
 )
 from sitr.report.forms import forms
@@ -489,7 +490,7 @@ def _measured(each: NoisyTerm, column: Shown, plan: AggregatePlan, words: Words)
     return (
         *((("measured", visible(each.term.name)),) if each.term.name != column.sql else ()),
         *((("clamped to", words.interval(*ends(each.term))),) if each.term.quantised is not None else ()),
-        ("granule", words.numerals(about(each.granularity))),
+        ("granule", words.numerals(step(each.granularity))),
         ("noise", say.in_granules(words.noise(each.noise)) if choice is None else words.ranks.choice(choice)),
         (
             "sensitivity",

@@ -75,6 +75,16 @@ def about(value: Number, *, digits: int = 6) -> str:
     return _significant(exact(value), digits, round)
 
 
+def step(value: Number) -> str:
+    """The step of a column: exact if that is short, and else two digits, because nobody chose the others.
+
+    >>> step(Fraction(1, 100)), step(250), step(Fraction(1, 2**16))
+    ('0.01', '250', '≈ 1.5 × 10⁻⁵')
+    """
+    whole = exact(value) * Fraction(10) ** (5 - exponent(exact(value)))
+    return about(value) if whole.denominator == 1 else f"≈ {about(value, digits=2)}"
+
+
 def chance(probability: float) -> str:
     """An upper bound on a probability as "1 in N", with N rounded down.
 

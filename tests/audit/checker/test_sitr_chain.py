@@ -42,7 +42,7 @@ def test_a_whole_ledger_agrees(books: dict[str, Any], tmp_path: Path, capsys: py
     assert not [row for row in sitr_check.check(json.dumps(books)).rows if row[3] == "DIFFERS"]
     (tmp_path / "books.json").write_text(json.dumps(books))
     assert sitr_chain.main([str(tmp_path / "books.json")]) == 0
-    assert "8 records, signed by 1 keys; 0 differ." in capsys.readouterr().out
+    assert "8 records, signed by 1 key; 0 differ." in capsys.readouterr().out
     assert sitr_chain.main([str(tmp_path / "missing.json")]) == 2
 
 

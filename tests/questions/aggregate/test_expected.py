@@ -105,6 +105,7 @@ def test_left_out_rows_do_not_put_the_exact_count_outside_its_interval(ask) -> N
         assert larger in said
         assert "is above this interval" not in said
         assert rest in words.aggregate.cut(("A",), share, query)
+        assert "ward = A" in said.replace("\u2068", "").replace("\u2069", "")  # a value alone, such as 0, says nothing
 
 
 def test_selected_keys_may_be_missing_too(ask) -> None:

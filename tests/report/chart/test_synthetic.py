@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pytest
 
-from sitr.report.chart.synthetic import MOST_BARS, _bars, _shown, _tiles
+from sitr.report.chart.lettering import NARROW, cut
+from sitr.report.chart.synthetic import MOST_BARS, _bars, _beside, _shown, _tiles
+from sitr.report.words.arabic.arabic import ARABIC
 from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.words import Words
 
 
 def widths(parts: list[str]) -> list[float]:
@@ -33,3 +37,18 @@ def test_tiles_lose_nothing() -> None:
     tiles = _tiles(table)
     assert tiles.shape == (24, 7)
     np.testing.assert_allclose(tiles.sum(axis=0), table.sum(axis=0))
+
+
+@pytest.mark.parametrize("words", [ENGLISH, ARABIC])
+def test_the_names_of_both_sides_are_never_cut(words: Words) -> None:
+    drawn = "".join(_bars(["a"], np.array([1.0]), np.array([1.0]), top=0.0, words=words))
+    for name in ("noisy table", "synthetic rows"):
+        assert words.label(name) in drawn
+    assert "…" not in drawn
+
+
+def test_a_short_word_at_one_end_of_a_map_leaves_its_room_to_the_other() -> None:
+    half = _beside("a word that needs more than half of the room")
+    assert half < _beside("0") < 2 * half + 2
+    assert cut("(بلا قيمة)", _beside("0") * NARROW / 100, size=11) == "(بلا قيمة)"
+    assert cut("(بلا قيمة)", half * NARROW / 100, size=11) != "(بلا قيمة)"

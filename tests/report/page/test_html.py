@@ -22,8 +22,10 @@ from sitr.report.figures import visible
 from sitr.report.headline import headline
 from sitr.report.level import Level
 from sitr.report.page.html import FIRST_ROWS, MOST_ROWS, fragment, label, page
+from sitr.report.words.arabic.arabic import ARABIC
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.notation import notation
+from sitr.report.words.words import Words
 from tests.report.conftest import Certified
 
 Make = Callable[[str], Release]
@@ -172,10 +174,11 @@ def test_an_answer_is_shown_once(make: Make, certify: Certify) -> None:
 
 def test_the_parts_of_a_page_are_in_order(certificate: Certified) -> None:
     """The answer, its meaning, then from the promise down to the ledger."""
-    source = page(answer(*certificate))
-    say = ENGLISH.certificate
+    paper, say = answer(*certificate), ENGLISH.certificate
+    assert paper.query is not None
+    source = page(paper)
     first, *others = [say.heading(level) for level in Level if f">{say.heading(level)}</h2>" in source]
-    places = [source.index(f">{heading}</h2>") for heading in (first, say.for_one(), *others)]
+    places = [source.index(f">{heading}</h2>") for heading in (first, say.for_one(paper.query), *others)]
     assert places == sorted(places)
     assert len(others) >= 4
 
@@ -271,3 +274,16 @@ def test_styles_of_a_fragment_stay_in_it(make: Make, certify: Certify) -> None:
     rules = source.partition("<style>")[2].partition("</style>")[0].strip().splitlines()
     selectors = [selector for rule in rules for selector in rule.partition("{")[0].split(",")]
     assert all(selector.strip().startswith(".sitr") for selector in selectors)
+
+
+@pytest.mark.parametrize("words", [ENGLISH, ARABIC])
+def test_a_page_about_protected_rows_speaks_of_rows(make: Make, certify: Certify, words: Words) -> None:
+    rows, people = (page(answer(*certify(make(name)), words=words)) for name in ("one_row", "known"))
+    for english, arabic, person in (
+        ("What this means for one row", "ماذا يعني هذا لصف واحد", False),
+        ("What this means for one person", "ماذا يعني هذا لشخص واحد", True),
+        ("rules a row in or out", "تثبت وجود صف أو تنفيه", False),
+        ("rules a person in or out", "تثبت وجود شخص أو تنفيه", True),
+    ):
+        said = arabic if words is ARABIC else english
+        assert (said in rows, said in people) == (not person, person)

@@ -17,7 +17,8 @@ from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.release import Release
 from sitr.report import aggregate
 from sitr.report.aggregate import written
-from sitr.report.text.terminal import MOST_ROWS, as_text, render, show
+from sitr.report.paper import PaperColumn, PaperTable, Role
+from sitr.report.text.terminal import MOST_ROWS, as_text, grid, render, show
 from tests.report.conftest import Certified
 
 
@@ -109,3 +110,15 @@ def test_an_empty_answer_says_what_it_means(make: Make, certify: Certify) -> Non
 def test_width_is_kept(make: Make, certify: Certify) -> None:
     for width in (60, 100):
         assert max(map(len, as_text(answer_text(*certify(make("known"))), width=width).splitlines())) <= width
+
+
+def test_long_words_go_on_in_the_next_line() -> None:
+    """Words that are cut cannot be copied."""
+    name, other = "mean_cost_of_all_visits_in_the_ward", "Pneumonoultramicroscopicsilicovolcanoconiosis"
+    columns = (PaperColumn(name, Role.KEY), PaperColumn("n", Role.NUMBER), PaperColumn("x" * 20, Role.TEXT))
+    table = PaperTable(columns, lambda: iter([(other, "1", "y" * 20)]), 1)
+    for width in (120, 60, 40):
+        shown = as_text(grid(table), width=width)
+        assert "…" not in shown
+        letters = "".join(character for character in shown if character.isalpha() or character == "_")
+        assert sorted(letters) == sorted(f"{name}n{'x' * 20}{other}{'y' * 20}")

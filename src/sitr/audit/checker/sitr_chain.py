@@ -109,6 +109,10 @@ def _differ(row: Json, shown: Json, name: str) -> bool:
     return not same or shown["dataset"] != row["dataset"]
 
 
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" + "s" * (count != 1)
+
+
 def main(arguments: list[str]) -> int:
     try:
         books, head = ([json.loads(Path(path).read_text("utf-8")) for path in arguments] + [None])[:2]
@@ -120,9 +124,9 @@ def main(arguments: list[str]) -> int:
     for each in wrong:
         sys.stdout.write(f"DIFFERS: {each}\n")
     able = signed(START, START, START) is not None
-    signatures = f"signed by {signers} keys" if able else "signatures not checked, because cryptography is missing"
+    signatures = f"signed by {_counted(signers, 'key')}" if able else "signatures not checked: cryptography is missing"
     sys.stdout.write(
-        f"{records} records, {signatures}; {len(wrong)} differ. The last hash is {books['head']['hash']}.\n"
+        f"{_counted(records, 'record')}, {signatures}; {len(wrong)} differ. The last hash is {books['head']['hash']}.\n"
     )
     return 1 if wrong else 0
 

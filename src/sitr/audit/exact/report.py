@@ -73,10 +73,10 @@ class Verification:
         """Verdicts, figures and facts as text."""
         words = in_words(words)
         heads = [Text(displayed(sentence), style="bold") for sentence in self.sentences(words)]
-        witnesses = [
-            ("witness", _witness(decision, words)) for decision in self.decisions if decision.verdict is Verdict.BROKEN
-        ]
-        return Group(*heads, grid(self._table(words)), facts((*witnesses, *self._facts(words)), words=words))
+        broken = (decision for decision in self.decisions if decision.verdict is Verdict.BROKEN)
+        witnesses = dict.fromkeys(_witness(decision, words) for decision in broken)  # one may refute several claims
+        named = [("witness", witness) for witness in witnesses if witness]
+        return Group(*heads, grid(self._table(words)), facts((*named, *self._facts(words)), words=words))
 
     def sentences(self, words: Words | None = None) -> Iterator[str]:
         """One verdict for each claim."""

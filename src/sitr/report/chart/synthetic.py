@@ -12,6 +12,7 @@ from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.marginals import Weights
 from sitr.questions.synthetic.plan import Method
 from sitr.questions.synthetic.portrait import Portrait
+from sitr.report.chart.lettering import NARROW, width
 from sitr.report.chart.svg import BLUE, LEFT, ORANGE, RIGHT, heading, label, rect, svg, text
 from sitr.report.figures import visible
 from sitr.report.words.words import Words, in_words
@@ -82,13 +83,18 @@ def _maps(portrait: Portrait, rows: Codes, i: int, j: int, *, top: float, words:
     below = top + _HEAD + _SQUARE + 14
     for start, name, side in zip(_MAPS, ("fitted model", "synthetic rows"), sides, strict=True):
         yield label(words.label(name), x=start, y=top + 11, room=_MAP, size=11, opacity=0.8)
-        yield label(left, x=start, y=below, room=_MAP / 2 - 1, size=11, opacity=0.8)
-        yield label(right, x=start + _MAP, y=below, room=_MAP / 2 - 1, size=11, anchor="end", opacity=0.8)
+        yield label(left, x=start, y=below, room=_beside(right), size=11, opacity=0.8)
+        yield label(right, x=start + _MAP, y=below, room=_beside(left), size=11, anchor="end", opacity=0.8)
         high, wide = _SQUARE / side.shape[0], _MAP / side.shape[1]
         for row, column in zip(*np.nonzero(side > 0), strict=True):
             shade = math.sqrt(float(side[row, column]) / most)
             y = top + _HEAD + row * high
             yield rect(start + column * wide, y, wide, high, fill=BLUE, more=f'fill-opacity="{shade:.3f}"')
+
+
+def _beside(other: str) -> float:
+    """The room for a word below a map: half of it, and what the word at its other end leaves of the other half."""
+    return max(_MAP / 2 - 1, _MAP - 2 - 100 * width(other, size=11) / NARROW)
 
 
 def _ends(portrait: Portrait, place: int, words: Words) -> tuple[str, str]:

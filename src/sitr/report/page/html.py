@@ -153,6 +153,7 @@ def _head(paper: Paper, publication: Publication, query: Protects, receipt: Rece
         "publication": publication,
         "title": publication.title or receipt.dataset,
         "byline": [*filter(None, (publication.organisation, day, publication.contact))],
+        "for_one": words.certificate.for_one(query),
         "badge": f"{words.flavor(promise)} · {words.notation(promise)}",
         "statement": words.meaning(found, query) if paper.private else words.would_be(),
         "odds": words.odds(found, query) if paper.private else "",

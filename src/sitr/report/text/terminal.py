@@ -88,7 +88,8 @@ def grid(table: PaperTable, *, most: int | None = None, exact: bool = False) -> 
         right = column.role in (Role.NUMBER, Role.INTERVAL)
         # Text, not str: rich would read a name in square brackets as markup.
         heading = Text(displayed(column.heading))
-        made.add_column(heading, justify="right" if right else "left", no_wrap=column.role is Role.BAR)
+        # Words that are longer than the column go on in the next line: a name that is cut cannot be copied.
+        made.add_column(heading, justify="right" if right else "left", no_wrap=column.role is Role.BAR, overflow="fold")
     styles = ["blue" if column.role is Role.BAR else "" for column in table.columns]
     for row in islice(table.rows(), most):
         texts = map(all_digits, row) if exact else row

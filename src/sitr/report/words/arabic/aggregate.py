@@ -31,7 +31,7 @@ from sitr.questions.aggregate.other import Rest, RowKey
 from sitr.questions.aggregate.plan import KEYS, AggregatePlan, NoisyTerm
 from sitr.questions.aggregate.release import Release
 from sitr.questions.aggregate.targeted import Met
-from sitr.report.figures import about, at_least, at_most, number, percent, shortened, visible
+from sitr.report.figures import about, at_least, at_most, number, percent, shortened, step, visible
 from sitr.report.headline import Headline
 from sitr.report.words.arabic.marks import listed, ltr, measurement, named
 from sitr.report.words.arabic.meaning import DELTA, EPSILON, kept
@@ -39,12 +39,12 @@ from sitr.report.words.arabic.nouns import (
     BAR,
     GROUP,
     KEY,
-    NOBODY,
     ROW,
     caps,
     chance,
     confidence,
     counted,
+    nobody,
     noise,
     unit,
     units,
@@ -77,8 +77,9 @@ class AggregateWords:
 
     def left_out(self, why: Why, of: str, query: BoundedQuery, /, *, total: bool = False) -> str:
         """A heading: the share of people from whom something was left out, perhaps of all groups together."""
-        where = "عندهم" if isinstance(query.unit, Person) else "فيها"
-        what = f"{units(query)} تُركت صفوف لهم" if why is Why.ROWS else f"{units(query)} قُصرت قيم {named(of)} {where}"
+        who, where = ("الذين", "عندهم") if isinstance(query.unit, Person) else ("التي", "فيها")
+        cut = "تُركت صفوف لهم" if why is Why.ROWS else f"قُصرت قيم {named(of)} {where}"
+        what = f"{units(query)} {who} {cut}"
         return f"{what}، في المجموعات كلها" if total else what
 
     def too_small(self) -> str:
@@ -146,8 +147,13 @@ class AggregateWords:
         return f"{said}: {'؛ '.join(parts)}."
 
     def _share(self, key: RowKey | None, share: Amount, query: BoundedQuery) -> str:
-        where = " في المجموعات كلها معًا" if key is None else f" في {self.label(key)}" if key else ""
+        where = " في المجموعات كلها معًا" if key is None else f" في مجموعة {self._group(key, query)}" if key else ""
         return f"نحو {ltr(percent(share.value))} (± {ltr(percent(share.error))}) من {units(query)}{where}"
+
+    def _group(self, key: RowKey, query: BoundedQuery) -> str:
+        """A group by the names and values of its columns: a value alone, such as 0, says nothing."""
+        pairs = zip(query.keys, key, strict=False)
+        return "، ".join(isolated(f"{visible(of.name)} = {self.key(part)}") for of, part in pairs)
 
     def beyond(self, people: Amount, query: BoundedQuery, /) -> str:
         """How many people had rows in more groups than the cap, or lost groups by the cap on all rows."""
@@ -249,7 +255,7 @@ class AggregateWords:
         """P(L = +∞), the probability that somebody is exposed outright."""
         mass, who = plan.infinite_mass(), unit(plan.query)
         if mass == 0.0:
-            return NOBODY
+            return nobody(plan.query)
         often = f"باحتمال لا يتجاوز {ltr(at_most(mass))} (أي {chance(mass)})"
         if plan.shared_delta:
             return (
@@ -332,7 +338,7 @@ class AggregateWords:
         ]
         clamps = {
             f"حدود {named(term.of.text)}، من {' إلى '.join(map(ltr, ends(term)))}"
-            + ("" if term.of.kind in TEMPORAL else f"، وحجم حبيبته، {ltr(about(term.granularity))}"): None
+            + ("" if term.of.kind in TEMPORAL else f"، وحجم حبيبته، {ltr(step(term.granularity))}"): None
             for term in query.terms
             if term.of is not None and term.quantised is not None
         }

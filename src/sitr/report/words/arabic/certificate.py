@@ -21,9 +21,10 @@ from sitr.report.level import Level
 from sitr.report.views import FALSE_ALARMS, ORDER, Missing, ProvedView, Views
 from sitr.report.words.arabic.marks import ltr
 from sitr.report.words.arabic.meaning import GAMMA
-from sitr.report.words.arabic.nouns import ANSWER, counted
+from sitr.report.words.arabic.nouns import ANSWER, counted, unit
 from sitr.report.words.explanation import symbols
 from sitr.report.words.numerals import numerals
+from sitr.report.words.protects import Protects
 
 LEVELS = {
     Level.RESULT: "الإجابة",
@@ -60,9 +61,9 @@ class CertificateWords:
         """The heading of a part of the page."""
         return LEVELS[level]
 
-    def for_one(self) -> str:
+    def for_one(self, query: Protects, /) -> str:
         """The heading of the plain sentence."""
-        return "ماذا يعني هذا لشخص واحد"
+        return f"ماذا يعني هذا ل{unit(query)} واحد"
 
     def day(self, day: date, /) -> str:
         """A date."""

@@ -14,7 +14,7 @@ from sitr.questions.histogram.methods import Bins, Buckets, Flat, Sparse, Tree, 
 from sitr.report.figures import CONFIDENCE, about, at_most, error, number, visible
 from sitr.report.words.arabic.marks import code, listed, ltr, named
 from sitr.report.words.arabic.meaning import GAMMA
-from sitr.report.words.arabic.nouns import BAR, CELL, NOBODY, caps, chance, confidence, counted, noise, unit, units
+from sitr.report.words.arabic.nouns import BAR, CELL, caps, chance, confidence, counted, nobody, noise, unit, units
 from sitr.report.words.messages import isolated
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class HistogramWords:
             )
         mass = plan.infinite_mass()
         if mass == 0.0:
-            return NOBODY
+            return nobody(plan.tally.query)
         return (
             f"باحتمال لا يتجاوز {ltr(at_most(mass))} (أي {chance(mass)}) تجتاز العتبةَ مصادفةً فئةٌ لا توجد إلا عند "
             f"{unit(plan.tally.query)} واحد، فتظهر."

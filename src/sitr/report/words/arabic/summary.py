@@ -12,7 +12,7 @@ from sitr.flavors.arrows import Kept
 from sitr.ledger.receipt import Receipt
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
-from sitr.report.figures import about, error, number
+from sitr.report.figures import about, error, number, step
 from sitr.report.words.arabic.marks import code, listed, ltr, named
 from sitr.report.words.arabic.meaning import kept
 from sitr.report.words.arabic.nouns import ANSWER, COLUMN, GROUP, ROW, confidence, counted
@@ -60,8 +60,8 @@ class SummaryWords:
         if column.bounds is None:
             return ""
         low, high = (ltr(about(end) if isinstance(end, Fraction) else str(end)) for end in column.bounds)
-        step = "" if column.granularity is None else f" بخطوة {ltr(about(column.granularity))}"
-        return f"من {low} إلى {high}{step}"
+        by = "" if column.granularity is None else f" بخطوة {ltr(step(column.granularity))}"
+        return f"من {low} إلى {high}{by}"
 
     def identifies(self) -> str:
         """In place of public values, in the column of the unit."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sitr.ledger.entry import Entry
 from sitr.report.words.arabic.marks import code, ltr, named
+from sitr.report.words.arabic.nouns import KEY, RECORD, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,12 @@ class VerifyWords:
             f"غير مدرجة: تشير هذه الشهادة إلى القيد {ltr(str(number))}، لكنها غير مدرجة في الرأس الموقَّع. فقد حُرِّفت، "
             "أو كُتبت بعد الرأس. فلا تثق بأرقامها."
         )
+
+    def records(self, records: int, signers: int, hash: str, /) -> str:
+        """How long a ledger is, and where it ends."""
+        by = f"{'ب' if signers <= 2 else 'بـ'}{counted(signers, KEY, oblique=True)}"
+        signed = f"، موقَّعة {by}" if signers else ""
+        return f"{counted(records, RECORD)}{signed}؛ والبصمة الأخيرة {ltr(hash)}."
 
     def release(self, intact: bool, /) -> str:
         """Whether the numbers for machines are those that were released."""

@@ -40,10 +40,11 @@ from sitr.report.figures import (
     number,
     percent,
     shortened,
+    step,
     visible,
 )
 from sitr.report.headline import Headline
-from sitr.report.words.english.nouns import NOBODY, caps, noise, unit, units
+from sitr.report.words.english.nouns import caps, nobody, noise, unit, units
 from sitr.report.words.english.ranks import RankWords
 from sitr.report.words.measured import ends, keys_only, without_keys
 from sitr.report.words.notation import notation
@@ -143,8 +144,12 @@ class AggregateWords:
         return f"{said}: {'; '.join(parts)}."
 
     def _share(self, key: RowKey | None, share: Amount, query: BoundedQuery) -> str:
-        where = " in all groups together" if key is None else f" in {self.label(key)}" if key else ""
+        where = " in all groups together" if key is None else f" in the group {self._group(key, query)}" if key else ""
         return f"About {percent(share.value)} (± {percent(share.error)}) of the {units(query)}{where} had"
+
+    def _group(self, key: RowKey, query: BoundedQuery) -> str:
+        """A group by the names and values of its columns: a value alone, such as 0, says nothing."""
+        return " · ".join(f"{visible(of.name)} = {self.key(part)}" for of, part in zip(query.keys, key, strict=False))
 
     def beyond(self, people: Amount, query: BoundedQuery, /) -> str:
         """How many people had rows in more groups than the cap, or lost groups by the cap on all rows."""
@@ -252,7 +257,7 @@ class AggregateWords:
         """P(L = +∞), the probability that somebody is exposed outright."""
         mass, who = plan.infinite_mass(), unit(plan.query)
         if mass == 0.0:
-            return NOBODY
+            return nobody(plan.query)
         often = f"With probability at most {at_most(mass)} ({chance(mass)}) a key that only one {who} has"
         if plan.shared_delta:
             return (
@@ -336,7 +341,7 @@ class AggregateWords:
         ]
         clamps = {
             f"the bounds of {visible(term.of.text)}, {' to '.join(ends(term))}"
-            + ("" if term.of.kind in TEMPORAL else f", and its granularity, {about(term.granularity)}"): None
+            + ("" if term.of.kind in TEMPORAL else f", and its granularity, {step(term.granularity)}"): None
             for term in query.terms
             if term.of is not None and term.quantised is not None
         }

@@ -19,7 +19,9 @@ from sitr.report.figures import about, at_most, counted, number
 from sitr.report.headline import Headline, rounded
 from sitr.report.level import Level
 from sitr.report.views import FALSE_ALARMS, ORDER, Missing, ProvedView, Views
+from sitr.report.words.english.nouns import unit
 from sitr.report.words.explanation import symbols
+from sitr.report.words.protects import Protects
 
 LEVELS = {
     Level.RESULT: "The answer",
@@ -54,9 +56,9 @@ class CertificateWords:
         """The heading of a part of the page."""
         return LEVELS[level]
 
-    def for_one(self) -> str:
+    def for_one(self, query: Protects, /) -> str:
         """The heading of the plain sentence."""
-        return "What this means for one person"
+        return f"What this means for one {unit(query)}"
 
     def day(self, day: date, /) -> str:
         """A date.

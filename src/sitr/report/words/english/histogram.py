@@ -11,7 +11,7 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.questions.histogram.methods import Bins, Buckets, Flat, Sparse, Tree, Unlisted
 from sitr.report.figures import CONFIDENCE, about, at_most, chance, counted, error, number, visible
-from sitr.report.words.english.nouns import NOBODY, caps, noise, unit, units
+from sitr.report.words.english.nouns import caps, nobody, noise, unit, units
 
 if TYPE_CHECKING:
     from sitr.questions.histogram.counts import Histogram
@@ -99,7 +99,7 @@ class HistogramWords:
             )
         mass = plan.infinite_mass()
         if mass == 0.0:
-            return NOBODY
+            return nobody(plan.tally.query)
         return (
             f"With probability at most {at_most(mass)} ({chance(mass)}) a category that only one "
             f"{unit(plan.tally.query)} has passes the threshold by chance and is shown."

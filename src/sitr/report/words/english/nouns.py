@@ -33,4 +33,6 @@ def noise(law: Noise, *, granularity: Number = 1) -> str:
     return f"{law.law}, {parameter} {about(law.size * exact(granularity))}"
 
 
-NOBODY = "Nobody can be exposed outright: no possible answer rules a person in or out for certain."
+def nobody(query: Protects) -> str:
+    """No answer has an infinite loss."""
+    return f"Nobody can be exposed outright: no possible answer rules a {unit(query)} in or out for certain."

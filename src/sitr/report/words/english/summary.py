@@ -11,7 +11,7 @@ from sitr.dataset.schema import Column, Table
 from sitr.flavors.arrows import Kept
 from sitr.ledger.receipt import Receipt
 from sitr.neighbors.unit import Person
-from sitr.report.figures import about, counted, error, number, visible
+from sitr.report.figures import about, counted, error, number, step, visible
 from sitr.report.words.english.ranks import RankWords
 from sitr.report.words.notation import notation
 
@@ -53,7 +53,7 @@ class SummaryWords:
         if column.bounds is None:
             return ""
         low, high = (about(end) if isinstance(end, Fraction) else str(end) for end in column.bounds)
-        return f"{low} to {high}" if column.granularity is None else f"{low} to {high} by {about(column.granularity)}"
+        return f"{low} to {high}" if column.granularity is None else f"{low} to {high} by {step(column.granularity)}"
 
     def identifies(self) -> str:
         """In place of public values, in the column of the unit."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sitr.ledger.entry import Entry
-from sitr.report.figures import visible
+from sitr.report.figures import counted, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,15 @@ class VerifyWords:
             f"Not listed: this certificate names entry {number}, but the signed head does not list it. It was altered, "
             "or written after the head. Do not trust its numbers."
         )
+
+    def records(self, records: int, signers: int, hash: str, /) -> str:
+        """How long a ledger is, and where it ends.
+
+        >>> VerifyWords().records(2, 1, "0d12")
+        '2 records, signed by 1 key; the last hash is 0d12.'
+        """
+        signed = "" if not signers else f", signed by {counted(signers, 'key')}"
+        return f"{counted(records, 'record')}{signed}; the last hash is {hash}."
 
     def release(self, intact: bool, /) -> str:
         """Whether the numbers for machines are those that were released."""
