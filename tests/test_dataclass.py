@@ -233,3 +233,22 @@ def test_only_the_constructor_is_compiled_for_each_class() -> None:
     for name in ("__repr__", "__eq__", "__hash__", "__setattr__", "__delattr__"):
         assert getattr(one, name).__code__ is getattr(again, name).__code__
         assert getattr(one, name).__code__ is not getattr(other, name).__code__
+
+
+def test_the_constructor_is_compiled_when_it_is_first_used() -> None:
+    made = quick(frozen=True, slots=True)(type("Late", (), {"__doc__": "One.", "__annotations__": {"only": "int"}}))
+    before = vars(made)["__init__"]
+    assert not inspect.isfunction(before)
+    assert str(inspect.signature(made)) == "(only: 'int') -> None"
+    assert inspect.isfunction(compiled := vars(made)["__init__"])
+    assert made(1).only == made(only=1).only == 1
+    assert vars(made)["__init__"] is compiled
+
+
+def test_a_class_that_inherits_finds_the_constructor_of_its_base() -> None:
+    bare = type("Base", (), {"__doc__": "One.", "__annotations__": {"only": "int"}})
+    made: Any = quick(frozen=True, slots=True)(bare)
+    heir = type("Heir", (made,), {})
+    assert heir(2).only == 2
+    assert "__init__" not in vars(heir)
+    assert heir.__init__ is made.__init__

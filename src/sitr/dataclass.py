@@ -2,8 +2,9 @@
 
 A class made here is a dataclass as the standard library makes it: `fields`, `replace`, patterns, pickles, signatures
 and type checkers see no difference. But the standard library compiles six functions for each class, and a command makes
-about 250 classes before it does anything, which took a third of a preview. Here only `__init__` is compiled; the other
-methods are the same functions for all classes, closed over the fields. Modules that `sitr preview` loads use it.
+about 250 classes before it does anything, which took a third of a preview. Here only `__init__` is compiled, and only
+for classes that are used; the other methods are the same functions for all classes, closed over the fields. Modules
+that `sitr preview` loads use it.
 
 Other kinds of dataclasses, and those that inherit from a dataclass, are made by the standard library.
 """
@@ -62,7 +63,8 @@ def _made(cls: type, *, eq: bool, repr: bool) -> type:
     params = made.__dataclass_params__
     params.init, params.repr, params.eq, params.frozen = True, repr, eq, True
     fields = dataclasses.fields(made)
-    methods = [_init(made, fields), *_frozen(made, {each.name for each in fields}), *_pickled(fields)]
+    made.__init__ = _Init(made, fields)
+    methods = [*_frozen(made, {each.name for each in fields}), *_pickled(fields)]
     if repr:
         methods.append(_repr(fields))
     if eq:
@@ -71,11 +73,29 @@ def _made(cls: type, *, eq: bool, repr: bool) -> type:
         if not hashed:
             methods.append(_hash([each for each in fields if (each.compare if each.hash is None else each.hash)]))
     for method in methods:
-        name = method.__name__
-        method.__qualname__, method.__module__ = f"{made.__qualname__}.{name}", made.__module__
+        name = _named(method, made).__name__
         if name not in vars(made) or name == "__hash__":
             setattr(made, name, method)
     return made  # type: ignore[no-any-return]
+
+
+def _named(method: Callable[..., Any], made: type) -> Callable[..., Any]:
+    method.__qualname__, method.__module__ = f"{made.__qualname__}.{method.__name__}", made.__module__
+    return method
+
+
+class _Init:
+    """`__init__`, until it is first looked up: then it is compiled, and takes this place."""
+
+    __slots__ = ("_fields", "_made")
+
+    def __init__(self, made: Any, fields: tuple[Field[Any], ...]) -> None:
+        self._made, self._fields = made, fields
+
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., None]:
+        self._made.__init__ = method = _named(_init(self._made, self._fields), self._made)
+        found: Callable[..., None] = method.__get__(instance, owner)
+        return found
 
 
 def _init(made: Any, fields: Iterable[Field[Any]]) -> Callable[..., None]:

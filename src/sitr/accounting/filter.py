@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Generic, cast, get_args
-
-from typing_extensions import TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast, get_args
 
 from sitr.accounting.coordinates import at_most, charged, check, total
 from sitr.dataclass import dataclass
@@ -18,8 +16,13 @@ from sitr.flavors.promise import Promise
 from sitr.flavors.random import Basis, RandomDP
 
 Flavor = TypeVar("Flavor", bound=Promise)
-Flavor_co = TypeVar("Flavor_co", bound=Promise, default=Kept, covariant=True)
-"""A budget's flavor; where none is named, one of those that ledgers keep."""
+if TYPE_CHECKING:
+    import typing_extensions
+
+    Flavor_co = typing_extensions.TypeVar("Flavor_co", bound=Promise, default=Kept, covariant=True)
+    """A budget's flavor; where none is named, one of those that ledgers keep."""
+else:  # Python 3.11 knows no defaults, and only type checkers need them
+    Flavor_co = TypeVar("Flavor_co", bound=Promise, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)

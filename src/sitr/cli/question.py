@@ -155,12 +155,14 @@ def question(
     for each in (description, *(beside or ())):
         if not each.exists():
             raise no_description(each)
-    several, said = _several(sql, file), paying.given()
+    several = _several(sql, file)
     limits.check(several=bool(several))
     price, promised = (None if text is None else promise(text) for text in (wanted.price, budget))
     from sitr.session.dataset import open as open_description  # only now: much slower than to refuse a price
 
-    opened = open_description(description).budget(promised, ledger=ledger).paying(**said)
+    opened = open_description(description).budget(promised, ledger=ledger)
+    if paying != BUDGET:
+        opened = opened.paying(**paying.given())
     if beside:
         opened = opened.beside(*(open_description(other).budget() for other in beside))
     try:

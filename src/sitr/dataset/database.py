@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
+from sitr.dataclass import dataclass
 from sitr.errors import SourceError
 
 SCHEMES = ("postgresql", "postgres")

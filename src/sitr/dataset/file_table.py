@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from sitr.dataclass import dataclass
 from sitr.dataset.database import names
 
 

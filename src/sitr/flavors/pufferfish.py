@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from sitr.dataclass import dataclass
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.computational import ComputationalDP
 from sitr.flavors.meaning import RELATIVE

@@ -9,12 +9,9 @@ A difference over Δ is a sum of Δ differences over 1, so μ(Δ) ≤ Δ·μ(1).
 itself keeps s_i·μ(1), and all of them together √(Σs_i²)·μ(1) [DRS22, Cor. 3.3]: the Euclidean length times μ(1), in
 whatever direction the vector moves. So real Gaussian noise of that μ dominates it, without any mass at infinity.
 
-Up to σ = `TABULATED`, the first differences are computed with their errors, and the others bounded. For them, with
-ln T(k) = −k²/(2σ²) + ln S(k) − ln θ and S(k) ≥ 1 decreasing as in `sitr.loss.forms.discrete_gaussian`,
-
-    z_k·D + D²/2 ≤ ln T(k) − ln T(k + 1) ≤ (2k + 1)/(2σ²) + S(K) − S(K + 1)  for D = z_{k+1} − z_k and k ≥ K,
-
-because the derivative of −ln Φ(−z) is at least z, and S(k) − S(k + 1) decreases.
+Up to σ = `TABULATED`, the first differences are computed with their errors, and the others bounded. For them, `_beyond`
+uses ln T(k) = −k²/(2σ²) + ln S(k) − ln θ, with S(k) ≥ 1 decreasing as in `sitr.loss.forms.discrete_gaussian`, and S(k)
+− S(k + 1) decreasing too.
 
 For larger σ let s² = σ² − τ², w(x) = Σ_j e^{−(j−x)²/(2τ²)}, and X a real number of density ∝ e^{−x²/(2s²)}·w(x). A
 whole j is drawn with probability e^{−(j−X)²/(2τ²)}/w(X): completing the square, it has exactly the law of Y. The same
@@ -42,8 +39,8 @@ TINY = 0.05
 and z_1 − (−z_1) ≤ 2/σ. And Φ(−y) ≥ φ(y)/(y + 1/y) [DLMF, 7.8.2] exceeds T(k) at y = k/σ − 1 ≥ 19, so z_k ≥ k/σ − 1, and
 z_{k+1} − z_k ≤ 1/σ + 1 < 2/σ."""
 
-FIRST, REACH = 200, 8
-"""At least this many of them, and this many times σ²."""
+FIRST, REACH = 200, 4
+"""At least this many of them, and this many times σ²: enough for what `_beyond` proves of the others."""
 
 FARTHEST = 2000
 """For a larger shift, Δ·μ(1) is used."""
@@ -111,21 +108,35 @@ def _places(sigma: float, count: int) -> Iterator[tuple[float, float]]:
 
 
 def _beyond(sigma: float, last: int) -> float:
-    """A bound on z_{k+1} − z_k for all k ≥ K = `last`.
+    """A bound on D = z_{k+1} − z_k for all k ≥ K = `last`, where K ≥ σ.
 
-    z_k ≥ k/σ − c =: y for those k, if ck/σ − c²/2 ≥ ln √(2π) + ln(y + 1/y) + ln S(K) − ln θ, because Φ(−y) is at least
-    φ(y)/(y + 1/y) [DLMF, 7.8.2]. From K on the left side grows at least as fast as the right side, if cy ≥ 1 and y ≥ 1
-    there. With r = S(K) − S(K + 1), D ≤ √(y² + (2k + 1)/σ² + 2r) − y, where the root is that of (y + 1/σ)² + 2c/σ + 2r,
-    so D ≤ 1/σ + (c/σ + r)/(y + 1/σ). That decreases in k.
+    Let u = k/σ, and Δ = ln T(k) − ln T(k + 1) ≤ (2k + 1)/(2σ²) + r with r = S(K) − S(K + 1).
+
+    - z_k ≥ u − c =: y, if cu − c²/2 ≥ ln √(2π) + ln(y + 1/y) + ln S(K) − ln θ, because Φ(−y) ≥ φ(y)/(y + 1/y)
+      [DLMF, 7.8.2]. From K on the left side grows at least as fast as the right side, if cy ≥ 1 and y ≥ 1 there.
+    - z_k ≤ u, because e^{−x²/(2σ²)} is convex beyond σ: its sum from k on is at least its integral and half its first
+      value, which is at least k/(2σ²) times the integral [DLMF, 7.8.2]. The whole sum θ is at most 1 + σ√(2π).
+    - The derivative of −ln Φ(−v) is at least v + v/(v² + 2) [DLMF, 7.9.1], so that D with D ≥ 1/σ has
+
+          Δ ≥ z_k·D + D²/2 + ln(((z_k + D)² + 2)/(z_k² + 2))/2 ≥ (u − c)·D + 1/(2σ²) + γ/(k + 1),
+
+      where the logarithm decreases in z_k ≥ √2 and increases in D, and γ = 1/(1 + 2σ²/(K + 1)²).
+
+    With D = (1 + β)/σ this would be more than Δ, if βσ²q + γ/q > a + β(1 + w) for w = cσ, a = w + rσ² and q = (k +
+    1)/σ². The left side is at least 2σ√(βγ), whatever q is. So D is less for any β with 4σ²βγ > (a + β(1 + w))².
     """
-    sums = tail_sums(sigma, last + 2)
+    sums, square = tail_sums(sigma, last + 2), sigma * sigma
     far = last / sigma
     rest = LOG_ROOT + math.log(sums[last]) - math.log(2 * sums[0] - 1)
-    c = 1.1 * max(1.5, rest + math.log(far)) / far
+    c = max(1.05, rest + math.log(far) + 0.01) / far
     y = far - c
-    holds = y >= 1.0 and c * y >= 1.0 and c * far - c * c / 2 >= rest + math.log(y + 1 / y) + 1e-9
-    falling = sums[last] - sums[last + 1] + SAFE
-    return 1 / sigma + (c / sigma + falling) / (y + 1 / sigma) if holds else math.inf
+    holds = y >= 1.5 and c * y >= 1.0 and c * far - c * c / 2 >= rest + math.log(y + 1 / y) + 1e-9
+    w = c * sigma
+    a = w + (sums[last] - sums[last + 1] + SAFE) * square
+    gamma = 1 / (1 + 2 * square / (last + 1) ** 2)
+    beta = (1 + SAFE) * (a + (1 + w) * a * a / (2 * gamma * square)) ** 2 / (4 * gamma * square)
+    holds = holds and 4 * square * beta * gamma > (1 + SAFE / 2) * (a + beta * (1 + w)) ** 2
+    return (1 + beta) / sigma if holds else math.inf
 
 
 def _smoothed(sigma: float) -> float:

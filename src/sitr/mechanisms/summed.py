@@ -121,6 +121,8 @@ def least_width(terms: tuple[Summand, ...], *, confidence: Number = 0.95) -> flo
 
 @dataclass(frozen=True, slots=True)
 class _Part:
+    """Several draws of one noise, with a weight."""
+
     law: Transform
     count: int
     weight: float

@@ -17,14 +17,14 @@ from sitr.plans.plan import Plan
 from sitr.report import envelope
 from sitr.report.headline import Headline
 from sitr.report.level import Level
-from sitr.report.views import Views, views
 from sitr.report.words.protects import Protects
 from sitr.report.words.words import Words
 
 if TYPE_CHECKING:
+    from sitr.report import views as every_flavor
     from sitr.report.evidence import evidence
-else:  # it knows all mechanisms, and only JSON needs it
-    evidence = Later("sitr.report.evidence.evidence")
+else:  # they know all mechanisms and all flavors, and a preview on a terminal shows neither
+    evidence, every_flavor = Later("sitr.report.evidence.evidence"), Later("sitr.report.views")
 
 Facts: TypeAlias = tuple[tuple[str, str], ...]
 """Labels and sentences, in order."""
@@ -130,7 +130,7 @@ class Paper:
     """What was released and how noisy it is, in a few words."""
     exact: bool = True
     """Whether the noise was added to whole numbers by exact samplers."""
-    views: Callable[[], Views] | None = field(default=None, repr=False)
+    views: Callable[[], every_flavor.Views] | None = field(default=None, repr=False)
     """The promise through every flavor."""
     headline: Headline | None = None
     query: Protects | None = None
@@ -172,7 +172,7 @@ def answered(
         lambda: envelope.of_answer(kind, plan, found, receipt) | {"plan": evidence.content(plan)} | content(),
         private=receipt.private,
         sections=sections,
-        views=lambda: views(found, plan.loss()),
+        views=lambda: every_flavor.views(found, plan.loss()),
         headline=found,
         query=query,
         receipt=receipt,

@@ -7,9 +7,10 @@ So the time of an answer would say whether somebody has this id, unless the dead
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
 
+from sitr.dataclass import dataclass
 from sitr.dataset.schema import Kind
 from sitr.questions.aggregate.expressions.expression import Literal
 from sitr.questions.aggregate.expressions.patterns import PATTERNS, parts

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from statistics import median
 from typing import TYPE_CHECKING, Any, cast
 
 from sitr import arguments
@@ -28,9 +27,11 @@ from sitr.questions.question import Question
 from sitr.session.desk import Desk
 
 if TYPE_CHECKING:
+    import statistics
+
     from sitr.session import shelf
-else:  # only errors that are shares need it
-    shelf = Later("sitr.session.shelf")
+else:  # only the sizes of kept answers need them
+    statistics, shelf = Later("statistics"), Later("sitr.session.shelf")
 
 Errors = Mapping[str, Number | str]
 """The largest error of each column: a number, or a share such as "1%" of its size."""
@@ -174,8 +175,8 @@ def _sizes(release: Release) -> dict[str, float]:
     found = {}
     for column in release.plan.columns:
         values = [abs(float(value)) for value in release.values(column) if value is not None]
-        if values and median(values) > 0:
-            found[column.name] = median(values)
+        if values and statistics.median(values) > 0:
+            found[column.name] = statistics.median(values)
     return found
 
 

@@ -104,7 +104,6 @@ class Passes:
         """The totals and the number of people of each group, by its keys."""
         layout = self.layout
         tallies = {place: tally.by_group(layout.components[place].lowest) for place, tally in totals.tallies.items()}
-        nothing = ValueCounts(np.empty(0, np.int64), np.empty(0, np.int64))
         groups = np.flatnonzero(totals.people).tolist() if layout.tree.rows.keys else [0]
         found = {}
         for group in groups:
@@ -114,7 +113,7 @@ class Passes:
                     whole = {EachRow: totals.rows, Cut: totals.cut}.get(type(value), totals.people)
                     values.append(int(whole[group]))
                 elif isinstance(value, Tallied):
-                    values.append(tallies[place].get(group, nothing))
+                    values.append(tallies[place].get(group) or _no_values())
                 else:
                     centre = value.centre if isinstance(value, Granules) else 0
                     sums, lowest = totals.sums[place], layout.components[place].lowest
@@ -179,3 +178,8 @@ def _merge(found: dict[Row, Row], more: dict[Row, Row]) -> None:
 
 def _plus(one: Any, other: Any) -> Any:
     return one | other if isinstance(one, ValueCounts) else one + other
+
+
+def _no_values() -> ValueCounts:
+    """What a quantile sees of a group without values."""
+    return ValueCounts(np.empty(0, np.int64), np.empty(0, np.int64))

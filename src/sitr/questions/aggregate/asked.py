@@ -4,25 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from sitr.dataset.schema import Table
 from sitr.errors import SitrError
+from sitr.namespace import Later
 from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
 from sitr.questions.aggregate.bind import BoundedQuery, bound, grouped, selected
-from sitr.questions.aggregate.equivalent import equivalent
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.from_clause import read_rows
-from sitr.questions.aggregate.listing import listing_keys
 from sitr.questions.aggregate.nodes import NamedKey
-from sitr.questions.aggregate.obstacles import explained, obstacles
 from sitr.questions.aggregate.places import place
 from sitr.questions.aggregate.reader import expression
 from sitr.questions.aggregate.relations import Catalog, view_of
 from sitr.questions.aggregate.sources import Source
 from sitr.questions.aggregate.sql import parse, single_select
 from sitr.questions.aggregate.view import View
+
+if TYPE_CHECKING:
+    from sitr.questions.aggregate import equivalent, listing, obstacles
+else:  # only a question that cannot be asked needs them
+    equivalent, listing, obstacles = (
+        Later(f"sitr.questions.aggregate.{name}") for name in ("equivalent", "listing", "obstacles")
+    )
 
 Beyond = Callable[[BoundedQuery | None], Sequence[SitrError]]
 """Other obstacles than those of the text: of the price and the budget, for the question that can be asked instead."""
@@ -38,10 +44,10 @@ def asked(sql: str, table: Table, *, catalog: Catalog | None = None, beyond: Bey
         return bound(parse(sql), table, catalog=known)
     except SitrError as error:
         first = error if error.excerpt is not None else pointed(error, sql, known)
-        instead = equivalent(sql, known)
+        instead = equivalent.equivalent(sql, known)
         target = None if instead is None else bound(parse(instead), table, catalog=known)
         more = beyond(target)
-        listed = None if target is None or target.known or not more else listing_keys(target, known)
+        listed = None if target is None or target.known or not more else listing.listing_keys(target, known)
         if listed is not None and len(beyond(bound(parse(listed), table, catalog=known))) < len(more):
             instead = listed  # at this price, keys must be public
         raise first.among([*_others(first, sql, known), *more], instead=instead) from None
@@ -53,7 +59,7 @@ def pointed(error: SitrError, sql: str, catalog: Catalog) -> SitrError:
         culprit, view = _culprit(single_select(sql), catalog, error)
     except SitrError:  # the text cannot be read, and that is the error
         return error
-    better = explained(error, culprit, view)
+    better = obstacles.explained(error, culprit, view)
     better.excerpt = place(culprit)
     return better
 
@@ -61,7 +67,7 @@ def pointed(error: SitrError, sql: str, catalog: Catalog) -> SitrError:
 def _others(first: SitrError, sql: str, catalog: Catalog) -> list[SitrError]:
     """All obstacles but the first one, which is known already."""
     try:
-        found = obstacles(single_select(sql), catalog)
+        found = obstacles.obstacles(single_select(sql), catalog)
     except Exception:  # noqa: BLE001 (odd texts break the parser in many ways; the first obstacle is known)
         return []
     return [each for each in found if each.given != first.given]

@@ -12,12 +12,12 @@ import re
 from collections.abc import Sequence
 
 from sqlglot import Token, TokenType
-from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import SqlglotError
 
 from sitr.dataclass import dataclass
 from sitr.dataset.literals import shortened
 from sitr.errors import QuestionError, suggestion
+from sitr.questions.aggregate.dialect import QuestionDialect
 
 _MODES = ("DIFFERENTIAL_PRIVACY", "ANONYMIZATION")
 _OPTIONS = ("epsilon", "delta", "max_groups_contributed", "max_rows_contributed", "privacy_unit_column", "kappa")
@@ -46,7 +46,7 @@ def rewritten(sql: str) -> tuple[str, Options | None]:
     'SELECT SUM_PER_PERSON(cost, 0, 9) FROM visits'
     """
     try:
-        tokens = DuckDB().tokenize(sql)
+        tokens = QuestionDialect().tokenize(sql)
     except SqlglotError:  # the reader says what is wrong
         return sql, None
     found: Options | None = None
@@ -64,7 +64,7 @@ def _top(sql: str) -> str:
     >>> _top("SELECT TOP 5 ward, COUNT(*) FROM visits GROUP BY ward;")
     'SELECT ward, COUNT(*) FROM visits GROUP BY ward LIMIT 5'
     """
-    tokens = DuckDB().tokenize(sql)
+    tokens = QuestionDialect().tokenize(sql)
     if _texts(tokens[:2]) != ("SELECT", "TOP") or tokens[2:3] == [] or tokens[2].token_type is not TokenType.NUMBER:
         return sql
     rest = sql[tokens[2].end + 1 :].strip().rstrip(";").rstrip()
@@ -142,7 +142,7 @@ def _whole(text: str | None, name: str) -> int | None:
 
 def _functions(sql: str) -> str:
     """The calls with bounds, and those that begin with ANON_, from the last to the first, so that places stay right."""
-    tokens = DuckDB().tokenize(sql)
+    tokens = QuestionDialect().tokenize(sql)
     for place in range(len(tokens) - 2, -1, -1):
         if tokens[place + 1].token_type is not TokenType.L_PAREN:
             continue
@@ -157,7 +157,7 @@ def _functions(sql: str) -> str:
         parts = [bare for part in parts if (bare := _bare(part))]
         call = _call({"QUANTILES": "APPROX_QUANTILES"}.get(plain, plain), parts, bounds)
         sql = sql[: tokens[place].start] + call + sql[tokens[last].end + 1 :]
-        tokens = DuckDB().tokenize(sql)
+        tokens = QuestionDialect().tokenize(sql)
     return sql
 
 

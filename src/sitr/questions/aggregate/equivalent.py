@@ -12,7 +12,6 @@ from collections.abc import Callable
 from datetime import date
 
 from sqlglot import exp
-from sqlglot.dialects.duckdb import DuckDB
 
 from sitr.dataset.schema import GROUPABLE, Kind
 from sitr.errors import DescriptionError, SitrError, UnknownName, nearest
@@ -20,6 +19,7 @@ from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
 from sitr.questions.aggregate.bind import bound
 from sitr.questions.aggregate.date_formats import part_of_format
+from sitr.questions.aggregate.dialect import sql_of
 from sitr.questions.aggregate.functions.registry import function_of
 from sitr.questions.aggregate.instead import CLOCKS, dashed
 from sitr.questions.aggregate.relations import Catalog
@@ -85,7 +85,7 @@ def _dashes(tree: exp.Select, _: SitrError, catalog: Catalog) -> bool:
 
 
 def _text(tree: exp.Select) -> str:
-    return tree.sql(dialect=DuckDB)
+    return sql_of(tree)
 
 
 def _refused(text: str, catalog: Catalog) -> SitrError | None:
@@ -317,7 +317,7 @@ def _bounds(tree: exp.Select, error: SitrError, _: Catalog) -> bool:
     changed = False
     for call in list(tree.find_all(exp.AggFunc)):
         of = call.this
-        if isinstance(of, exp.Expr) and _plain(of.sql(dialect=DuckDB)) == _plain(found[2]):
+        if isinstance(of, exp.Expr) and _plain(sql_of(of)) == _plain(found[2]):
             ends = [exp.Literal.number(0), exp.Literal.number(100)]
             clamped = exp.Anonymous(this="CLAMP", expressions=[of.copy(), *ends])
             clamped.add_comments([BOUNDS])

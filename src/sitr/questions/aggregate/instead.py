@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import combinations
 
 from sqlglot import exp
-from sqlglot.dialects.duckdb import DuckDB
 
 from sitr.errors import nearest
+from sitr.questions.aggregate.dialect import sql_of
 from sitr.questions.aggregate.expressions.casts import TYPES
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.functions.registry import FUNCTIONS, written
@@ -95,7 +95,7 @@ def _groupings(item: exp.Rollup | exp.Cube | exp.GroupingSets) -> str:
         kept = [each for each in one.expressions if each.unalias().sql() in listed or each.find(exp.AggFunc)]
         one.set("expressions", kept)
         one.set("group", exp.Group(expressions=[key.copy() for key in keys]) if keys else None)
-        selects.append(one.sql(dialect=DuckDB, comments=False))
+        selects.append(sql_of(one, comments=False))
     return (
         "Write the groupings into a file, and ask them together with --file (in Python: budget.batch): "
         f"{'; '.join(selects)}; or ask for the finest groups alone: counts and sums of coarser ones are sums of its "

@@ -7,9 +7,9 @@ error about any part of it can point at that part. Nothing here is needed for a 
 from __future__ import annotations
 
 from sqlglot import Token, TokenType, exp
-from sqlglot.dialects.duckdb import DuckDB
 
 from sitr.errors import Excerpt
+from sitr.questions.aggregate.dialect import QuestionDialect
 
 _TEXT, _SKIPPED = "sitr_text", "sitr_skipped"
 _VALUES = (TokenType.VAR, TokenType.IDENTIFIER, TokenType.STRING, TokenType.NUMBER)
@@ -44,7 +44,7 @@ def same_text(tree: exp.Expr, item: exp.Expr) -> None:
 def place(item: object) -> Excerpt | None:
     """Where a part of a tree is; None if that is not known.
 
-    >>> tree = exp.maybe_parse("SELECT MEDIAN(x) FROM a USING SAMPLE 5", dialect=DuckDB)
+    >>> tree = exp.maybe_parse("SELECT MEDIAN(x) FROM a USING SAMPLE 5", dialect=QuestionDialect)
     >>> remember(tree, "SELECT MEDIAN(x) FROM a USING SAMPLE 5")
     >>> print(place(tree.selects[0]))
     line 1: SELECT MEDIAN(x) FROM a USING SAMPLE 5
@@ -52,7 +52,7 @@ def place(item: object) -> Excerpt | None:
     """
     if not isinstance(item, exp.Expr) or not isinstance(text := item.root().meta.get(_TEXT), str):
         return None
-    tokens = DuckDB().tokenize(text)
+    tokens = QuestionDialect().tokenize(text)
     span = _span(item, tokens)
     if span is None:
         words = ("?",) if isinstance(item, exp.Placeholder) else (type(item).__name__.upper(), *_names(item))
@@ -64,14 +64,14 @@ def place(item: object) -> Excerpt | None:
 def source(item: object) -> str | None:
     """A part of a tree as it was written, in one line; None if its place is not known, or it has a comment.
 
-    >>> tree = exp.maybe_parse("SELECT string_agg(x,  ',') FROM a", dialect=DuckDB)
+    >>> tree = exp.maybe_parse("SELECT string_agg(x,  ',') FROM a", dialect=QuestionDialect)
     >>> remember(tree, "SELECT string_agg(x,  ',') FROM a")
     >>> source(tree.selects[0])
     "string_agg(x, ',')"
     """
     if not isinstance(item, exp.Expr) or not isinstance(text := item.root().meta.get(_TEXT), str):
         return None
-    tokens = DuckDB().tokenize(text)
+    tokens = QuestionDialect().tokenize(text)
     span = _span(item, tokens)
     if span is None or any(token.comments for token in tokens[span[0] : span[1] + 1]):
         return None
@@ -87,13 +87,13 @@ def place_of_word(tree: exp.Expr | None, word: str) -> Excerpt | None:
     """Where a word such as DISTINCT is for the first time in the text of a tree; None if it is not there."""
     if tree is None or not isinstance(text := tree.root().meta.get(_TEXT), str):
         return None
-    found = next((token for token in DuckDB().tokenize(text) if token.text.upper() == word), None)
+    found = next((token for token in QuestionDialect().tokenize(text) if token.text.upper() == word), None)
     return None if found is None else between(text, found, found, skipped=tree.root().meta[_SKIPPED])
 
 
 def beginning(tree: exp.Expr) -> Excerpt | None:
     """The first word of the text of a tree."""
-    tokens = DuckDB().tokenize(text := tree.meta[_TEXT])
+    tokens = QuestionDialect().tokenize(text := tree.meta[_TEXT])
     return between(text, tokens[0], tokens[0], skipped=tree.meta[_SKIPPED])
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from sqlglot import exp
-from sqlglot.dialects.duckdb import DuckDB
 
 from sitr.dataset.literals import shortened
 from sitr.errors import ForbiddenConstruct
+from sitr.questions.aggregate.dialect import sql_of
 from sitr.questions.aggregate.functions.registry import FUNCTIONS, written
 from sitr.questions.aggregate.instead import instead
 from sitr.questions.aggregate.places import place, place_of_word, source
@@ -81,7 +81,7 @@ def _own_name(item: object, text: str) -> str:
 def _sql(item: object) -> str:
     """The construct as SQL, or an empty text if it cannot be written."""
     try:
-        return item.sql(dialect=DuckDB, comments=False) if isinstance(item, exp.Expr) else ""
+        return sql_of(item, comments=False) if isinstance(item, exp.Expr) else ""
     except RecursionError:
         raise
     except Exception:  # noqa: BLE001 (incomplete constructs fail in many ways)

@@ -24,8 +24,7 @@ probability of about 2⁻⁶⁴ for each pair; the minimum with r keeps the clai
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from sitr.dataclass import dataclass
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.sensitivity.bounded import bounded

@@ -6,8 +6,9 @@ from datetime import date, datetime
 from functools import lru_cache
 
 from sqlglot import TokenType, exp, parse_one
-from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ParseError
+
+from sitr.questions.aggregate.dialect import QuestionDialect
 
 Value = str | int | float | bool | date | datetime
 """A literal in a question."""
@@ -50,7 +51,7 @@ def _plain(name: str) -> bool:
     """Whether a name needs no quotes: it is not a keyword, and the parser reads it as it reads the quoted name."""
     if not (name.isascii() and name.isidentifier()):
         return False
-    if [token.token_type for token in DuckDB().tokenize(name)] != [TokenType.VAR]:
+    if [token.token_type for token in QuestionDialect().tokenize(name)] != [TokenType.VAR]:
         return False
     question = "SELECT {0}, SUM({0}) AS {0} FROM {0} WHERE {0} < 1 AND {0} IS NULL GROUP BY {0}"
     try:
@@ -61,7 +62,7 @@ def _plain(name: str) -> bool:
 
 def _tree(sql: str) -> exp.Expr:
     """The parser's tree, without the difference between bare and quoted names."""
-    tree = parse_one(sql, dialect=DuckDB)
+    tree = parse_one(sql, dialect=QuestionDialect)
     for name in tree.find_all(exp.Identifier):
         name.set("quoted", False)
     return tree

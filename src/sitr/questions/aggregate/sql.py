@@ -6,12 +6,12 @@ import logging
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.dialects.duckdb import DuckDB
 
 from sitr.dataset.literals import shown, writable
 from sitr.errors import ForbiddenConstruct, QuestionError, SitrError
 from sitr.questions.aggregate.after_sql import AFTER, after_part
 from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate, name_ends, name_windows
+from sitr.questions.aggregate.dialect import QuestionDialect
 from sitr.questions.aggregate.expressions.expression import Expression, spelled
 from sitr.questions.aggregate.from_clause import read_rows
 from sitr.questions.aggregate.instead import instead
@@ -96,7 +96,7 @@ def single_select(sql: str, *, skipped: int = 0) -> exp.Select:
             given=shown(sql),
             do=ALLOWED,
         )
-    statements = [part for part in sqlglot.parse(sql, dialect=DuckDB) if not isinstance(part, _NOTHING)]
+    statements = [part for part in sqlglot.parse(sql, dialect=QuestionDialect) if not isinstance(part, _NOTHING)]
     for statement in statements:
         remember(statement, sql, skipped=skipped)
     match statements:

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlglot import Token, TokenType
-from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import SqlglotError
 
 from sitr.errors import QuestionError
+from sitr.questions.aggregate.dialect import QuestionDialect
 from sitr.questions.aggregate.spelling import identifier
 
 _TOPS = {"APPROX_TOP_COUNT": 2, "APPROX_TOP_SUM": 3}
@@ -35,7 +35,7 @@ def spelled_out(sql: str) -> str:
     if not any(name in sql.upper() for name in _TOPS):
         return sql
     try:
-        tokens = [token for token in DuckDB().tokenize(sql) if token.token_type is not TokenType.SEMICOLON]
+        tokens = [token for token in QuestionDialect().tokenize(sql) if token.token_type is not TokenType.SEMICOLON]
     except SqlglotError:  # the reader says what is wrong
         return sql
     called = [place for place, token in enumerate(tokens[:-1]) if _calls(token, tokens[place + 1])]

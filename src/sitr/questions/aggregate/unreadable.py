@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from sqlglot import Token, TokenType
-from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ParseError, SqlglotError
 
 from sitr.dataset.literals import shown
 from sitr.errors import Excerpt, QuestionError, nearest
+from sitr.questions.aggregate.dialect import QuestionDialect
 from sitr.questions.aggregate.functions.registry import FUNCTIONS
 from sitr.questions.aggregate.places import CLAUSES, between, is_word
 from sitr.questions.aggregate.spelling import identifier
@@ -27,7 +27,7 @@ def unreadable(error: Exception, sql: str, *, skipped: int = 0) -> QuestionError
     """
     match error:
         case ParseError(errors=[{"line": int(line), "col": int(column)}, *_]):
-            tokens = DuckDB().tokenize(sql)
+            tokens = QuestionDialect().tokenize(sql)
             found = next((n for n, token in enumerate(tokens) if (token.line, token.col) == (line, column)), None)
             if found is not None:
                 return _near(sql, tokens, found, skipped)
@@ -38,7 +38,7 @@ def unreadable(error: Exception, sql: str, *, skipped: int = 0) -> QuestionError
 
 def misspelled(sql: str) -> QuestionError | None:
     """The error for a text that starts with a word that is not SQL; None if it starts otherwise."""
-    first = DuckDB().tokenize(sql)[0]
+    first = QuestionDialect().tokenize(sql)[0]
     return _not_known(sql, first, 0) if first.token_type is TokenType.VAR else None
 
 

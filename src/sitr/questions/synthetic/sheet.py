@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from sitr.dataclass import dataclass
 from sitr.dataset.cells import Drawable, Grid
 from sitr.dataset.schema import Table
 from sitr.errors import DescriptionError

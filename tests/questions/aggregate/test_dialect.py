@@ -1,0 +1,67 @@
+"""Questions are read exactly as DuckDB's dialect reads them."""
+
+from __future__ import annotations
+
+import pytest
+from sqlglot import exp, parse, tokens
+from sqlglot.dialects.duckdb import DuckDB
+
+from sitr.questions.aggregate.dialect import QuestionDialect, sql_of
+
+WRITING = {"EXPRESSION_METADATA", "Generator", "INVERSE_TIME_MAPPING", "INVERSE_TIME_TRIE", "generator_class"}
+"""What only the generator and the optimizer use."""
+
+CLASSES = {"Tokenizer", "tokenizer_class", "jsonpath_tokenizer_class"}
+
+TEXTS = (
+    "SELECT ward, COUNT(*) AS n, SUM(cost) AS total FROM visits GROUP BY ward",
+    "SELECT a // 2, b ** 2, c ^ 3, 'it''s', e'\\x41', 1_000, \"odd name\" FROM t WHERE x LIKE 'a%' AND y IN (1, 2)",
+    "SELECT x::VARCHAR, CAST(y AS DATETIME), z::INT8, w::STRING FROM t QUALIFY ROW_NUMBER() OVER (ORDER BY w) = 1",
+    "SELECT DATE_TRUNC('month', day), strftime(day, '%Y-%m'), EXTRACT(isodow FROM day) FROM t GROUP BY ALL",
+    "SELECT MEDIAN(x) FILTER (WHERE y), QUANTILE_CONT(x, 0.5), j->>'$.a', j->'/b', l[1:2] FROM t USING SAMPLE 5",
+    "FROM t SELECT x; SUMMARIZE t; ATTACH 'a.db'; PIVOT t ON x USING SUM(y); $$text$$",
+    "SELECT a /*+ hint */ FROM t SORT BY a",
+)
+
+
+def settings(of: type) -> dict[str, object]:
+    """The values of a class, without its methods."""
+    found = {name: getattr(of, name) for name in dir(of) if not name.startswith("__")}
+    return {name: value for name, value in found.items() if isinstance(value, type) or not callable(value)}
+
+
+def test_every_setting_is_duckdbs() -> None:
+    ours, theirs = settings(QuestionDialect), settings(DuckDB)
+    assert {name for name in ours | theirs if ours.get(name) != theirs.get(name)} <= WRITING | CLASSES
+    assert settings(QuestionDialect.tokenizer_class) == settings(DuckDB.tokenizer_class)
+    assert QuestionDialect.parser_class is DuckDB.parser_class
+    own = {name for name, value in vars(DuckDB).items() if callable(value) and not isinstance(value, type)}
+    assert own <= set(vars(QuestionDialect))
+
+
+def test_another_setting_is_found() -> None:
+    assert settings(tokens.Tokenizer) != settings(DuckDB.tokenizer_class)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_texts_are_read_as_duckdb_reads_them(text: str) -> None:
+    assert _read(text, QuestionDialect) == _read(text, DuckDB)
+
+
+@pytest.mark.parametrize("path", ["$.a.b", "/a/b", "$[#-1]", "a"])
+def test_paths_of_json_are_duckdbs(path: str) -> None:
+    given = exp.Literal.string(path)
+    assert repr(QuestionDialect().to_json_path(given.copy())) == repr(DuckDB().to_json_path(given.copy()))
+
+
+def test_trees_are_written_as_duckdb_writes_them() -> None:
+    (tree,) = parse(TEXTS[1], dialect=QuestionDialect)
+    assert tree is not None
+    assert sql_of(tree) == tree.sql(dialect=DuckDB)
+
+
+def _read(text: str, dialect: type) -> str:
+    try:
+        return repr(parse(text, dialect=dialect))
+    except Exception as problem:  # noqa: BLE001 (both must fail alike)
+        return f"{type(problem).__name__}: {problem}"
