@@ -35,6 +35,7 @@ from sitr.report.words.arabic.meaning import DELTA, EPSILON, GAMMA, exceptions, 
 from sitr.report.words.arabic.nouns import confidence, noise, unit, units
 from sitr.report.words.arabic.questions import question
 from sitr.report.words.arabic.ranks import RankWords
+from sitr.report.words.arabic.standing import StandingWords
 from sitr.report.words.arabic.statistic import StatisticWords
 from sitr.report.words.arabic.suggest import SuggestWords
 from sitr.report.words.arabic.summary import RELATIONS, SummaryWords
@@ -67,6 +68,7 @@ class Arabic:
     audit: AuditWords = field(default_factory=AuditWords)
     certificate: CertificateWords = field(default_factory=CertificateWords)
     summary: SummaryWords = field(default_factory=SummaryWords)
+    standing: StandingWords = field(default_factory=StandingWords)
     explained: ExplainedWords = field(default_factory=ExplainedWords)
 
     code = "ar"
