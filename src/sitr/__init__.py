@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from sitr.flavors.pure import PureDP as PureDP
     from sitr.flavors.random import RandomDP as RandomDP
     from sitr.flavors.renyi import RenyiDP as RenyiDP
-    from sitr.flavors.uncapped import odometer as odometer
     from sitr.flavors.zero_concentrated import ZeroConcentratedDP as ZeroConcentratedDP
     from sitr.mechanisms.composed import Composed as Composed
     from sitr.mechanisms.composed import Repeated as Repeated
@@ -107,7 +106,6 @@ _HOMES = {
     "median": "questions.aggregate.functions.quantile",
     "min": "questions.aggregate.functions.extremes",
     "noise": "",
-    "odometer": "flavors.uncapped",
     "open": "session.dataset",
     "protect": "session.dataset",
     "quantile": "questions.aggregate.functions.quantile",

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from sitr.accounting.filter import Filter
-from sitr.accounting.in_advance import MOST, InAdvance, Obstacle, total_in_advance
+from sitr.accounting.in_advance import MOST, InAdvance, NoTotal, total_in_advance
 from sitr.accounting.schedule import Part
 from sitr.errors import BudgetExceeded
 from sitr.flavors.approximate import ApproximateDP
@@ -60,13 +60,13 @@ def test_an_answer_that_is_known_cannot_hide_one_that_is_not():
 
 def test_why_there_is_no_total():
     random = total_in_advance([Part((RandomDP(PureDP(0.1), 0.05),))], delta=1e-6)
-    assert (random.epsilon, random.obstacle) == (None, Obstacle.RANDOM)
+    assert (random.epsilon, random.obstacle) == (None, NoTotal.RANDOM)
     several = [Part((PureDP(0.1 + place / 1000),)) for place in range(MOST + 1)]
-    assert total_in_advance(several, delta=1e-6).obstacle is Obstacle.MANY
-    assert total_in_advance(several[:3], delta=1e-6, most=2).obstacle is Obstacle.MANY
+    assert total_in_advance(several, delta=1e-6).obstacle is NoTotal.MANY
+    assert total_in_advance(several[:3], delta=1e-6, most=2).obstacle is NoTotal.MANY
     assert total_in_advance(several[:3], delta=1e-6, most=None).epsilon is not None
     exposed = total_in_advance([Part((ApproximateDP(0.1, 1e-3),))], delta=1e-6)
-    assert (exposed.epsilon, exposed.obstacle) == (None, Obstacle.UNPROVED)
+    assert (exposed.epsilon, exposed.obstacle) == (None, NoTotal.UNPROVED)
 
 
 def test_it_is_no_stopping_rule():

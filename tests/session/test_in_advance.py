@@ -118,7 +118,7 @@ def test_a_budget_without_a_cap_records_and_promises(visits: Dataset, tmp_path: 
     assert shown.epsilon > sitr.ZeroConcentratedDP(103.0).loss_quantile(delta=2e-6)
     assert "No cap. Recorded charges: ρ = 103, δ = 0." in str(budget)
     assert "308" not in str(budget) + repr(budget)
-    assert visits.budget(sitr.odometer("zcdp", delta=1e-6), ledger=tmp_path / "sitr.db").odometer() == shown
+    assert visits.budget(odometer("zcdp", delta=1e-6), ledger=tmp_path / "sitr.db").odometer() == shown
     page = budget.sql(ALL).release("zcdp(1)", fresh=True).certificate(tmp_path / "page.html").read_text()
     assert "Promise at any moment" in page
     assert "10³⁰⁸" not in page
@@ -129,7 +129,7 @@ def test_a_budget_with_a_cap_has_no_odometer(budget: Budget) -> None:
 
 
 def test_the_sum_of_delta_stays_within_what_was_fixed(visits: Dataset, tmp_path: Path) -> None:
-    budget = visits.budget(sitr.odometer("approximate", delta=1e-6), ledger=tmp_path / "sitr.db")
+    budget = visits.budget(odometer("approximate", delta=1e-6), ledger=tmp_path / "sitr.db")
     budget.ledger.charge("visits", price=sitr.ApproximateDP(5.0, 9e-7), question="unknown keys")
     with pytest.raises(BudgetExceeded):
         budget.ledger.charge("visits", price=sitr.ApproximateDP(0.1, 2e-7), question="unknown keys")

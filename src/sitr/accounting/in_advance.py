@@ -26,7 +26,7 @@ MOST = 64
 """The most different plans whose losses are added without being asked twice: each takes time."""
 
 
-class Obstacle(Enum):
+class NoTotal(Enum):
     """Why there is no total."""
 
     RANDOM = "random"
@@ -46,7 +46,7 @@ class InAdvance:
     charges: int
     known: int
     """The number of charges whose plans are kept: the others count with the worst that their price allows."""
-    obstacle: Obstacle | None = None
+    obstacle: NoTotal | None = None
     summed: float | None = None
     """The ε at the same δ that the sum in the budget implies, to compare with."""
 
@@ -71,19 +71,19 @@ def total_in_advance(parts: Sequence[Part], *, delta: float, most: int | None = 
     schedule = Schedule(tuple(parts))
     known = sum(part.times for part in parts if part.known is not None)
 
-    def found(epsilon: float | None, obstacle: Obstacle | None = None) -> InAdvance:
+    def found(epsilon: float | None, obstacle: NoTotal | None = None) -> InAdvance:
         return InAdvance(delta, epsilon, schedule.releases, known, obstacle)
 
     if schedule.random:
-        return found(None, Obstacle.RANDOM)
+        return found(None, NoTotal.RANDOM)
     if most is not None and len(parts) > most:
-        return found(None, Obstacle.MANY)
+        return found(None, NoTotal.MANY)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WiderThanAsked)  # the upper end is valid, however wide the interval is
         named = [compare.named(name) for name in _THEOREMS]
         outcomes = [compare.curve(schedule, theorem=theorem, deltas=[delta])[0].rows[0].outcome for theorem in named]
     proved = [outcome.upper for outcome in outcomes if not isinstance(outcome, str)]
-    return found(min(proved)) if proved else found(None, Obstacle.UNPROVED)
+    return found(min(proved)) if proved else found(None, NoTotal.UNPROVED)
 
 
 _THEOREMS = ("loss", "zero_concentrated", "basic")

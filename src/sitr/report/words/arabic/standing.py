@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import cast
 
 from sitr.accounting.anytime import Reading
-from sitr.accounting.in_advance import InAdvance, Obstacle
+from sitr.accounting.in_advance import InAdvance, NoTotal
 from sitr.flavors.arrows import Kept
 from sitr.report.figures import at_most, number
 from sitr.report.words.arabic.marks import code, ltr
 from sitr.report.words.arabic.meaning import DELTA, GAMMA, kept
 
 _WHY = {
-    Obstacle.RANDOM: f"الوعد العشوائي لا خسارة معروفة له في النسبة {GAMMA} من البيانات",
-    Obstacle.MANY: f"الخطط المختلفة كثيرة جدًا؛ ويجمعها كلها {code('budget.in_advance(most=None)')}",
-    Obstacle.UNPROVED: f"لا مبرهنة تحدّ جميع النفقات عند هذه القيمة من {DELTA}",
+    NoTotal.RANDOM: f"الوعد العشوائي لا خسارة معروفة له في النسبة {GAMMA} من البيانات",
+    NoTotal.MANY: f"الخطط المختلفة كثيرة جدًا؛ ويجمعها كلها {code('budget.in_advance(most=None)')}",
+    NoTotal.UNPROVED: f"لا مبرهنة تحدّ جميع النفقات عند هذه القيمة من {DELTA}",
 }
 
 
@@ -42,7 +42,7 @@ class StandingWords:
     def in_advance(self, found: InAdvance, /) -> str:
         """The total of charges as a plan fixed in advance, which is not what the budget counts."""
         if found.epsilon is None:
-            why = _WHY[found.obstacle or Obstacle.UNPROVED]
+            why = _WHY[found.obstacle or NoTotal.UNPROVED]
             return f"لو حُددت جميع الأسئلة مسبقًا: لا مجموع، لأن {why}."
         total = ltr(f"ε = {at_most(found.epsilon)}, δ = {at_most(found.delta)}")
         exact = f"من الخسائر الدقيقة لـ{ltr(number(found.known))} من النفقات وعددها {ltr(number(found.charges))}"

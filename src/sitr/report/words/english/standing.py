@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import cast
 
 from sitr.accounting.anytime import Reading
-from sitr.accounting.in_advance import InAdvance, Obstacle
+from sitr.accounting.in_advance import InAdvance, NoTotal
 from sitr.flavors.arrows import Kept
 from sitr.report.figures import at_most, counted, number
 from sitr.report.words.notation import notation
 
 _WHY = {
-    Obstacle.RANDOM: "a random promise has no loss for the fraction γ of data",
-    Obstacle.MANY: "there are too many different plans; budget.in_advance(most=None) adds them all up",
-    Obstacle.UNPROVED: "no theorem bounds all charges at this δ",
+    NoTotal.RANDOM: "a random promise has no loss for the fraction γ of data",
+    NoTotal.MANY: "there are too many different plans; budget.in_advance(most=None) adds them all up",
+    NoTotal.UNPROVED: "no theorem bounds all charges at this δ",
 }
 
 
@@ -42,7 +42,7 @@ class StandingWords:
     def in_advance(self, found: InAdvance, /) -> str:
         """The total of charges as a plan fixed in advance, which is not what the budget counts."""
         if found.epsilon is None:
-            why = _WHY[found.obstacle or Obstacle.UNPROVED]
+            why = _WHY[found.obstacle or NoTotal.UNPROVED]
             return f"If all questions had been fixed in advance: no total, because {why}."
         exact = f"from the exact losses of {number(found.known)} of {counted(found.charges, 'charge')}"
         beside = "" if found.summed is None else f"; the sum in the budget implies ε = {at_most(found.summed)} there"
