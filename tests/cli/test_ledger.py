@@ -5,16 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.arrows import Kept
+from sitr.flavors.notation import parse
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.ledger.sql import SqlLedger
 
 Sitr = Callable[..., Any]
+
+IN_ADVANCE = {
+    "epsilon": pytest.approx(0.25, rel=1e-5),
+    "delta": 1e-6,
+    "charges": 1,
+    "exact": 0,
+    "summed_epsilon": 0.25,
+    "obstacle": None,
+}
+"""One pure charge without a kept plan: nothing is known beyond its price."""
 
 
 @pytest.fixture
@@ -50,6 +62,8 @@ def test_json(sitr: Sitr, path: Path) -> None:
         "spent": {"notation": "pure(epsilon=0.25)", "flavor": "pure", "epsilon": 0.25},
         "remaining": {"notation": "pure(epsilon=0.75)", "flavor": "pure", "epsilon": 0.75},
         "shares": [],
+        "odometer": None,
+        "in_advance": IN_ADVANCE,
     }
     assert school["dataset"] == "school"
     assert [entry["number"] for entry in told["entries"]] == [1, 2]
@@ -115,3 +129,25 @@ def test_a_budget_with_gamma_says_what_that_is(sitr: Sitr, tmp_path: Path) -> No
     assert told["accounts"][0]["spent"] == told["entries"][0]["price"]
     assert told["entries"][0]["price"]["parts"]["newcomer"] == 0.04
     assert "exchangeable" in told["accounts"][0]["promise"]["words"]
+
+
+def test_an_odometer_shows_recorded_charges_and_what_they_promise(sitr: Sitr, tmp_path: Path) -> None:
+    path = tmp_path / "odometers.db"
+    ledger = SqlLedger(path)
+    for name, text in {"a": "odometer(pure)", "b": "odometer(zcdp)", "c": "odometer(zcdp, delta=1e-6)"}.items():
+        ledger.open(name, promise=cast("Kept", parse(text)), neighbors="row, replace-one")
+        ledger.charge(name, price=PureDP(1.0), question="SELECT COUNT(*) AS n FROM rows")
+    words = " ".join(sitr("ledger", "show", path, environment={"COLUMNS": "200"}).out.split())
+    assert "a row, replace-one ε = ∞ ε = 1 ε = ∞" in words
+    assert "a: No cap. Recorded charges: ε = 1. Promise at any moment, whoever chooses it: the privacy" in words
+    assert "b: No cap. Recorded charges: ρ = 0.5. This total is a record and no promise" in words
+    assert "c: No cap. Recorded charges: ρ = 0.5, δ = 0. Promise at any moment" in words
+    assert "apart from an event of probability 2 × 10⁻⁶ that was fixed when the budget was opened." in words
+    assert "308" not in words
+    assert "%" not in words  # no bar
+    first, second, third = sitr("ledger", "show", path, "--json").told()["accounts"]
+    assert first["odometer"]["promise"] == {"epsilon": 1.0, "probability": 0.0}
+    assert second["odometer"]["promise"] is None
+    assert third["odometer"]["promise"]["probability"] == 2e-6
+    arabic = sitr("ledger", "show", path, "--lang", "ar", environment={"COLUMNS": "200"}).out
+    assert arabic.count("بلا سقف") == 3

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sitr.accounting.filter import Filter as Filter
     from sitr.accounting.filter import replay as replay
     from sitr.accounting.odometer import Odometer as Odometer
+    from sitr.accounting.residue import GaussianResidue as GaussianResidue
     from sitr.accounting.schedule import Part as Part
     from sitr.accounting.schedule import Schedule as Schedule
     from sitr.accounting.schedule_file import read_schedule as read_schedule
@@ -22,6 +23,7 @@ __getattr__, __dir__, __all__ = lazily(
     __name__,
     {
         "Filter": "filter",
+        "GaussianResidue": "residue",
         "Odometer": "odometer",
         "Part": "schedule",
         "Schedule": "schedule",

@@ -16,10 +16,15 @@ from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import express
+from sitr.flavors.concentrated import ConcentratedDP
+from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.notation import write
 from sitr.flavors.promise import Promise, count
 from sitr.flavors.pufferfish import Pufferfish, not_composable
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.numbers import downward, exact
 
 
 def check(charges: Iterable[object], *, like: Promise) -> None:
@@ -74,6 +79,8 @@ def charged(price: Promise, *, like: Promise) -> Promise:
             given="an approximate one, which bounds neither the largest loss nor any moment",
             do="Choose a price in the flavor of the budget, or a pure one.",
         )
+    if isinstance(like, ApproximateDP) and 0.0 < like.delta < 1.0:
+        _refuse_without_delta(price, like)
     if not isinstance(like, RenyiDP):
         return express(price, type(like))
     curve = express(price, RenyiDP).curve
@@ -85,6 +92,21 @@ def charged(price: Promise, *, like: Promise) -> Promise:
             do="It bounds nothing at some of these orders: state it at all of them.",
         )
     return RenyiDP.at(moments)
+
+
+def _refuse_without_delta(price: Promise, like: ApproximateDP) -> None:
+    """Refuse a price that has an ε at every δ, and say which one it has at a δ that fits into the budget.
+
+    Which δ to spend is a choice, and the budget adds up both numbers, so whoever asks makes it.
+    """
+    if not isinstance(price, ZeroConcentratedDP | GaussianDP | ConcentratedDP) or price.largest_loss() is not None:
+        return
+    found = price.to_approximate(delta=downward(exact(like.delta) / 10))
+    raise IncompatiblePromises(
+        wanted=f"a price in the flavor of the budget, {like!r}",
+        given=f"{write(price)}, which has another ε at every δ",
+        do=f"Choose the δ: {write(found)} follows from this price, and noise that is fitted to it is smaller still.",
+    )
 
 
 def _quilted(price: Pufferfish, like: Pufferfish) -> Pufferfish:

@@ -19,7 +19,8 @@ class Odometer(Generic[Flavor_co]):
 
     The total is the sum that a `Filter` would have compared with its budget. It holds if one stops at a total
     fixed in advance. For pure and approximate promises, with Σδ below a bound fixed in advance, it also holds at a
-    moment chosen after seeing answers [RRUV16, Thm 3.6]; for the others that is not known without a further cost.
+    moment chosen after seeing answers [RRUV16, Thm 3.6]. For zero-concentrated ones, `sitr.accounting.anytime` proves a
+    larger total that does; for all others, this is a record of charges and no promise.
 
     >>> from sitr.flavors.gaussian import GaussianDP
     >>> Odometer(GaussianDP(0.0)).record(GaussianDP(3.0)).record(GaussianDP(4.0)).total()

@@ -42,16 +42,19 @@ def show(
     from sitr.ledger import steward  # only now: much slower than to look for a file
     from sitr.ledger.sql import SqlLedger
     from sitr.report.figures import visible
+    from sitr.report.standing import notes
     from sitr.report.text import terminal as text
     from sitr.report.words.words import in_words
+    from sitr.session.in_advance import all_in_advance
 
     kept = SqlLedger(ledger, create=False)
     accounts = kept.accounts() if dataset is None else [kept.account(dataset)]
     standings = [(account, kept.check(account.dataset)) for account in accounts]
     entries = kept.entries(dataset)
     divided = {each.dataset: steward.tree(kept, each.dataset) for each in accounts if kept.divided(each.dataset)}
+    fixed = all_in_advance(kept, [account.dataset for account in accounts])
     if as_json:
-        say_json(content_of(str(ledger), standings, entries, divided))
+        say_json(content_of(str(ledger), standings, entries, divided, fixed))
         return
     out = console()
     text.show(_accounts(standings), out=out)
@@ -64,6 +67,8 @@ def show(
     for account, budget in standings:
         if newcomer := in_words().newcomer(budget.promise):
             text.show(f"\n{visible(account.dataset)}: {newcomer} {said(CLOSED if budget.charges else OPEN)}", out=out)
+        for note in notes(budget, fixed.get(account.dataset), in_words()):
+            text.show(f"\n{visible(account.dataset)}: {note}", out=out)
     out.print()
     text.show(_entries(entries) if entries else said("No question has been asked yet."), out=out)
 
@@ -135,11 +140,14 @@ def _entries(entries: list[Entry], states: list[str] | None = None) -> Table:
 def _bar(budget: Filter) -> str:
     """The spent share of the scarcest parameter, rounded up; the bar is full only if all of it is spent.
 
-    γ does not count: when it is spent, other answers can still be bought.
+    γ does not count: when it is spent, other answers can still be bought. A budget without a cap has no bar.
     """
+    from sitr.flavors.uncapped import uncapped
     from sitr.report.words.notation import parameters
     from sitr.report.words.words import in_words
 
+    if uncapped(budget.promise):
+        return ""
     spent, promised = parameters(budget.spent()), parameters(budget.promise)
     share = max((spent[name] / whole for name, whole in promised.items() if whole and name != "γ"), default=Fraction(1))
     full = math.floor(10 * share)

@@ -9,6 +9,7 @@ from sitr.cli.ledger_shares import shares_content
 
 if TYPE_CHECKING:
     from sitr.accounting.filter import Filter
+    from sitr.accounting.in_advance import InAdvance
     from sitr.ledger.entry import Account, Entry
     from sitr.ledger.shares import Accounts
 
@@ -18,9 +19,11 @@ def content_of(
     standings: list[tuple[Account, Filter]],
     entries: list[Entry],
     divided: dict[str, Accounts],
+    fixed: dict[str, InAdvance],
 ) -> dict[str, object]:
-    """The budgets and charges of a ledger as JSON."""
+    """The budgets and charges of a ledger as JSON; `fixed` are totals of plans fixed in advance, by data set."""
     from sitr.report.envelope import promise_dict
+    from sitr.report.standing import recorded_dict
 
     return {
         "ledger": ledger,
@@ -33,6 +36,7 @@ def content_of(
                 "spent": promise_dict(budget.spent()),
                 "remaining": promise_dict(budget.remaining()),
                 "shares": shares_content(divided[account.dataset]) if account.dataset in divided else [],
+                **recorded_dict(budget, fixed.get(account.dataset)),
             }
             for account, budget in standings
         ],

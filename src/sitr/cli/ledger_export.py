@@ -109,10 +109,11 @@ def _standings(books: SqlLedger, dataset: str | None = None) -> list[tuple[Accou
 def _shown(books: SqlLedger) -> dict[str, object]:
     """What sitr ledger show says as JSON."""
     from sitr.ledger import steward
+    from sitr.session.in_advance import all_in_advance
 
     names = [account.dataset for account in books.accounts()]
     divided = {name: steward.tree(books, name) for name in names if books.divided(name)}
-    return content_of(_name(books), _standings(books), books.entries(), divided)
+    return content_of(_name(books), _standings(books), books.entries(), divided, all_in_advance(books, names))
 
 
 def _name(books: SqlLedger) -> str:

@@ -42,7 +42,10 @@ File = Annotated[
     typer.Option(help="A file of questions, separated by semicolons, which are answered together for one charge."),
 ]
 Price = Annotated[str, typer.Option(help="The price, such as 'zcdp(0.05)', 'pure(0.1)' or 'approximate(0.1, 1e-6)'.")]
-Budget = Annotated[str | None, typer.Option(help="The budget for all answers together, such as 'zcdp(0.5)'.")]
+Budget = Annotated[
+    str | None,
+    typer.Option(help="The budget for all answers together, such as 'zcdp(0.5)'; 'odometer(pure)' has no cap."),
+]
 Unit = Annotated[str | None, typer.Option(help="The column that identifies a person.")]
 UnitRow = Annotated[bool, typer.Option("--unit-row", help="Protect each row instead of each person.")]
 MaxGroups = Annotated[int | None, typer.Option(min=1, help="The most groups that one person counts in.")]

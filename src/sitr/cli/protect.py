@@ -143,6 +143,7 @@ def _uses(column: Column, table: Table, words: Words) -> str:
 def _next_steps(table: Table, target: Path, promised: Kept | None, ledger: Place | None) -> str:
     from sitr.flavors.notation import write
     from sitr.flavors.random import RandomDP
+    from sitr.flavors.uncapped import EXAMPLES, uncapped
     from sitr.questions.aggregate.nodes import text
     from sitr.report.words.words import in_words
 
@@ -151,9 +152,14 @@ def _next_steps(table: Table, target: Path, promised: Kept | None, ledger: Place
     if promised is None:
         return f"{written}\n{said('No budget is set, so give --budget and --ledger with each question.')}"
     inner = cast("Additive", promised.inner) if isinstance(promised, RandomDP) else promised
-    asked = [str(target), text(_first_question(table)), "--price", write(inner.share(Fraction(1, 10)))]
+    first = EXAMPLES[type(inner)] if uncapped(inner) else write(inner.share(Fraction(1, 10)))
+    asked = [str(target), text(_first_question(table)), "--price", first]
     newcomer = f"\n{warning}" if (warning := words.newcomer(promised)) else ""
-    costs = said(f"All answers together may cost {write(promised)}; the ledger is {ledger}.") + newcomer
+    costs = (
+        said(f"The budget has no cap, {write(promised)}; the ledger is {ledger}.")
+        if uncapped(promised)
+        else said(f"All answers together may cost {write(promised)}; the ledger is {ledger}.") + newcomer
+    )
     commands = (f"  {shlex.join(['sitr', command, *asked])}" for command in ("preview", "ask"))
     return "\n".join((written, f"{costs} {said('See what a first answer costs, then ask for it:')}", *commands))
 

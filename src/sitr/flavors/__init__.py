@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sitr.flavors.random import Basis as Basis
     from sitr.flavors.random import RandomDP as RandomDP
     from sitr.flavors.renyi import RenyiDP as RenyiDP
+    from sitr.flavors.uncapped import odometer as odometer
     from sitr.flavors.zero_concentrated import ZeroConcentratedDP as ZeroConcentratedDP
 
 FLAVORS = {
@@ -51,6 +52,7 @@ __getattr__, __dir__, __all__ = lazily(
         "Framework": "pufferfish",
         "Price": "price",
         "Promise": "promise",
+        "odometer": "uncapped",
         "parse": "notation",
         "register": "notation",
         "write": "notation",

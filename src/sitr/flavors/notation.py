@@ -5,6 +5,7 @@
     renyi(2, 0.1)    renyi({2: 0.1, 8: 0.5})
     random(approximate(1, 1e-6), 0.05, asymptotic=true, parts={"newcomer": 0.04, "largest pair": 0.01})
     pufferfish(1, "whether one person is ill", "illness is contagious within households")
+    odometer(pure)    odometer(approximate, delta=1e-6)    odometer(zcdp, delta=1e-6)    (budgets without a cap)
 
 Writing and reading are inverse: a float prints as the decimal it stands for, so nothing is lost on the way.
 """
@@ -18,7 +19,7 @@ from importlib import import_module
 from typing import Any
 
 from sitr.errors import InvalidPromise, InvalidUse, nearest
-from sitr.flavors import FLAVORS
+from sitr.flavors import FLAVORS, uncapped
 from sitr.flavors.promise import Promise, foreign
 
 NAMES: dict[str, type[Promise]] = {}
@@ -90,6 +91,8 @@ def write(promise: Promise) -> str:
     >>> write(RandomDP(PureDP(1), 0.05, Basis.ASYMPTOTIC, parts=(("gate", 0.01),)))
     "random(pure(epsilon=1.0), gamma=0.05, asymptotic=true, parts={'gate': 0.01})"
     """
+    if uncapped.uncapped(promise):
+        return uncapped.written(promise)
     flavor = next(flavor for flavor in NAMES.values() if type(promise) is flavor)
     return f"{_word(flavor)}({promise.written()})"
 
@@ -108,6 +111,9 @@ def _value(node: ast.expr) -> Any:
             return -_value(node.operand)
         case ast.Name(id="true" | "false"):
             return node.id == "true"
+        case ast.Call(func=ast.Name(id=uncapped.NAME), args=[ast.Name(id=word), *rest]):
+            named = _once((str(keyword.arg), _value(keyword.value)) for keyword in node.keywords)
+            return uncapped.odometer(word, *map(_value, rest), **named)
         case ast.Tuple():
             return tuple(map(_value, node.elts))
         case ast.Dict() if None not in node.keys:

@@ -6,12 +6,14 @@ from fractions import Fraction
 from typing import Any
 
 from sitr.accounting.filter import Filter
+from sitr.accounting.in_advance import InAdvance
 from sitr.dataset.schema import Column as Described
 from sitr.dataset.schema import Table as Description
 from sitr.neighbors.unit import Person
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import legible, shortened, visible
 from sitr.report.paper import Facts, Paper, PaperColumn, PaperTable, Role
+from sitr.report.standing import meaning, recorded_dict
 from sitr.report.words.words import Words, in_words
 
 _MOST_LETTERS = 60
@@ -92,15 +94,26 @@ def _dataset(table: Description) -> dict[str, Any]:
     }
 
 
-def budget(name: str, table: Description, standing: Filter, *, words: Words | None = None) -> Paper:
-    """What is spent and what is left of a budget, and what its promise means."""
+def budget(
+    name: str,
+    table: Description,
+    standing: Filter,
+    *,
+    in_advance: InAdvance | None = None,
+    words: Words | None = None,
+) -> Paper:
+    """What is spent and what is left of a budget, and what its promise means.
+
+    `in_advance` is the total of the same charges as a plan fixed in advance, which the budget does not use.
+    """
     words = in_words(words)
     facts: Facts = (
         ("promise", words.promise(standing.promise)),
-        ("meaning", words.whole(standing.promise, table)),
+        ("meaning", meaning(standing, table, words)),
         ("spent", words.notation(standing.spent())),
         ("left", words.notation(standing.remaining(), left=True)),
         ("answers", words.numerals(str(standing.charges))),
+        *((("in advance", words.standing.in_advance(fixed)),) if (fixed := in_advance) and fixed.telling else ()),
     )
     return Paper(
         words,
@@ -113,6 +126,7 @@ def budget(name: str, table: Description, standing: Filter, *, words: Words | No
             "spent": promise_dict(standing.spent()),
             "remaining": promise_dict(standing.remaining()),
             "answers": standing.charges,
+            **recorded_dict(standing, in_advance),
         },
         value=words.summary.budget(name, standing),
         standing=standing,

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from sitr import arguments
+from sitr.accounting.anytime import Reading, reading
 from sitr.accounting.filter import Filter
+from sitr.accounting.in_advance import MOST, InAdvance
 from sitr.dataclass import dataclass
 from sitr.dataset.cells import Rule, Step
 from sitr.dataset.database import Address
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
     from sitr.session import auto, histogram, joined, payable, statistic, synthetic
     from sitr.session import batch as batched
     from sitr.session import dummy as dummies
+    from sitr.session import in_advance as fixed
     from sitr.session import public as published
     from sitr.session import suggest as suggesting
     from sitr.session.batch import Batch
@@ -83,6 +86,7 @@ else:  # each kind of question loads what it needs when it is asked
     auto = Later("sitr.session.auto")
     batched = Later("sitr.session.batch")
     dummies = Later("sitr.session.dummy")
+    fixed = Later("sitr.session.in_advance")
     spreads = Later("sitr.questions.suggest.spreads")
     suggesting = Later("sitr.session.suggest")
     suggestions = Later("sitr.questions.suggest.question")
@@ -110,7 +114,7 @@ class Budget(Shared, Displayed):
     @property
     def paper(self) -> Paper:
         """What is shown of it: what is spent and what is left now."""
-        return summary.budget(self.table.name, self.table, self.standing())
+        return summary.budget(self.table.name, self.table, self.standing(), in_advance=self.in_advance())
 
     def _brief(self) -> str:
         name, say = self.table.name, in_words().summary
@@ -391,6 +395,18 @@ class Budget(Shared, Displayed):
     def standing(self) -> Filter:
         """The promise and all charges so far, of the data set: also where questions are charged to a sub-budget."""
         return self.ledger.standing(self._at.account)
+
+    def in_advance(self, *, most: int | None = MOST) -> InAdvance | None:
+        """The tightest total of all charges if their questions and prices had been fixed in advance; None before one.
+
+        It composes the exact losses of kept plans. The budget does not use it: it is no promise for questions that were
+        chosen after answers. More different plans than `most` are not added up; None is no limit.
+        """
+        return fixed.in_advance(self.ledger, self._at.account, most=most)
+
+    def odometer(self) -> Reading | None:
+        """What a budget without a cap has recorded, and what that promises at any moment; None if it has a cap."""
+        return reading(self.standing())
 
     @property
     def promise(self) -> Kept:

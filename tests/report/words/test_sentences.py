@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 
+from sitr.accounting.anytime import Reading
 from sitr.accounting.compare import compare
 from sitr.accounting.filter import Filter
+from sitr.accounting.in_advance import InAdvance, NoTotal
 from sitr.accounting.theorems.theorem import Total
 from sitr.accounting.training import Training
 from sitr.errors import NotPrivate
@@ -124,6 +126,12 @@ def samples() -> dict[str, list[Any]]:
         "Distance": [plans[0].noisy[0].distance],
         "Filter": [Filter(PureDP(2.0)).consent(PureDP(0.5)), statistics.BUDGET],
         "Filter | None": [None, Filter(PureDP(2.0))],
+        "Reading": [Reading(PureDP(0.5), 0.5), Reading(PureDP(0.5), 0.5, 1e-6), Reading(PureDP(0.5), None)],
+        "InAdvance": [
+            InAdvance(1e-6, 0.25, 12, 5),
+            InAdvance(1e-6, 0.25, 12, 5, summed=0.5),
+            *(InAdvance(1e-6, None, 12, 5, why) for why in NoTotal),
+        ],
         "Kept": [*KEPT],
         "Kept | None": [None, *KEPT],
         "ProvedView": [view for one in seen for view in one.rows],

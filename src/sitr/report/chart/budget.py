@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.arrows import Kept
+from sitr.flavors.uncapped import UNREACHABLE
 from sitr.report.chart.svg import BLUE, GREY, ORANGE, label, rect, svg, text
 from sitr.report.figures import about
 from sitr.report.words.notation import parameters
@@ -46,11 +47,11 @@ def budget_bar(budget: Filter, *, charge: Kept | None = None, words: Words | Non
 
 
 def _parameters(budget: Filter, charge: Kept | None) -> Iterator[tuple[str, Fraction, Fraction, Fraction]]:
-    """Symbol, promised, spent and last charged, for every parameter whose promise is above zero."""
+    """Symbol, promised, spent and last charged, for every parameter whose promise is above zero and has a cap."""
     spent = parameters(budget.spent())
     last = parameters(charge) if charge is not None else {}
     for symbol, promised in parameters(budget.promise).items():
-        if promised > 0:
+        if 0 < promised < UNREACHABLE:
             yield symbol, promised, spent[symbol], last.get(symbol, Fraction(0))
 
 

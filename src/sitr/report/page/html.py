@@ -22,6 +22,7 @@ from sitr.report.evidence.figures import checker, figures
 from sitr.report.figures import displayed
 from sitr.report.level import Level
 from sitr.report.paper import Paper, PaperColumn, PaperTable, Role, Section
+from sitr.report.standing import meaning
 from sitr.report.views import Missing, Views
 from sitr.report.words.protects import Protects
 from sitr.report.words.words import Words
@@ -274,7 +275,7 @@ def _budget(paper: Paper, query: Protects, receipt: Receipt) -> Iterator[Section
         sentences=(words.certificate.how_often(receipt),),
         picture=budget_bar(standing, charge=entry.price, words=words),
         facts=budget,
-        notes=(words.whole(standing.promise, query),),
+        notes=(meaning(standing, query, words),),
         level=Level.BUDGET,
     )
     yield Section("The record", facts=record, level=Level.BUDGET)

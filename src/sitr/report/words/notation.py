@@ -10,6 +10,7 @@ from typing import Any, cast
 from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import Basis, Parts, RandomDP
+from sitr.flavors.uncapped import UNREACHABLE
 from sitr.numbers import Number, ball, exact, upper
 from sitr.precision import precision
 from sitr.report.figures import at_least, at_most, visible
@@ -39,13 +40,16 @@ GREEK = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "xi": "ξ", "mu": "μ", "t
 def numbers(promise: Promise, *, write: Callable[[Number], str] = at_most) -> str:
     """The numbers of a promise by symbol, without those that have their default; nothing if it has no such numbers.
 
+    A number that nothing can reach is ∞: a budget may have no cap.
+
     >>> from sitr.flavors import ZeroConcentratedDP
     >>> numbers(ZeroConcentratedDP(0.5)), numbers(ZeroConcentratedDP(0.5, xi=0.1))
     ('ρ = 0.5', 'ρ = 0.5, ξ = 0.1')
     """
     values = [(each, getattr(promise, each.name)) for each in fields(cast("Any", promise))]
     shown = [(each.name, value) for each, value in values if isinstance(value, float) and value != each.default]
-    return ", ".join(f"{GREEK.get(name, name)} = {write(value)}" for name, value in shown)
+    texts = ((name, "∞" if value >= UNREACHABLE else write(value)) for name, value in shown)
+    return ", ".join(f"{GREEK.get(name, name)} = {text}" for name, text in texts)
 
 
 def parameters(promise: Kept) -> dict[str, Fraction]:

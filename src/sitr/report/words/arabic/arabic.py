@@ -36,6 +36,7 @@ from sitr.report.words.arabic.nouns import confidence, noise, unit, units
 from sitr.report.words.arabic.questions import question
 from sitr.report.words.arabic.ranks import RankWords
 from sitr.report.words.arabic.server import ServerWords
+from sitr.report.words.arabic.standing import StandingWords
 from sitr.report.words.arabic.statistic import StatisticWords
 from sitr.report.words.arabic.suggest import SuggestWords
 from sitr.report.words.arabic.summary import RELATIONS, SummaryWords
@@ -69,6 +70,7 @@ class Arabic:
     server: ServerWords = field(default_factory=ServerWords)
     certificate: CertificateWords = field(default_factory=CertificateWords)
     summary: SummaryWords = field(default_factory=SummaryWords)
+    standing: StandingWords = field(default_factory=StandingWords)
     explained: ExplainedWords = field(default_factory=ExplainedWords)
 
     code = "ar"

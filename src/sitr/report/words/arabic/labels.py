@@ -43,6 +43,7 @@ LABELS: Mapping[str, str] = {
     "adaptive": "الاختيار المتتابع",
     "after": "بعدها",
     "answers": "الإجابات",
+    "in advance": "لو حُددت مسبقًا",
     "as (ε, δ)": f"بصيغة {ltr('(ε, δ)')}",
     "asked again": "سؤال مكرر",
     "asked by": "السائل",

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from sitr.report.words.english.joins import JoinWords
     from sitr.report.words.english.ranks import RankWords
     from sitr.report.words.english.server import ServerWords
+    from sitr.report.words.english.standing import StandingWords
     from sitr.report.words.english.statistic import StatisticWords
     from sitr.report.words.english.suggest import SuggestWords
     from sitr.report.words.english.summary import SummaryWords
@@ -90,6 +91,9 @@ class English:
     )
     summary: SummaryWords = field(
         default_factory=lambda: _words(Later("sitr.report.words.english.summary", made="SummaryWords"))
+    )
+    standing: StandingWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.standing", made="StandingWords"))
     )
     explained: ExplainedWords = field(
         default_factory=lambda: _words(Later("sitr.report.words.english.explained", made="ExplainedWords"))
