@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sitr.errors import NotAllowed
 from sitr.flavors.arrows import Kept
-from sitr.flavors.notation import write
-from sitr.ledger import proposals
+from sitr.flavors.notation import parse, write
+from sitr.flavors.promise import Promise
+from sitr.ledger import chain, proposals
+from sitr.ledger.database import Connection
 from sitr.ledger.entry import Warrant
 from sitr.ledger.roles import check_charge
+from sitr.ledger.rules import Rules
 from sitr.ledger.spent import Spent
 from sitr.ledger.who import user
 
@@ -32,26 +35,31 @@ class Charge:
     plan: str
     description: str
     warrant: Warrant
+    at: datetime
+    """When it is made, as its entry says: whoever reads the chain again decides by the same time."""
+
+
+LOST = "lost with the ledger"
+"""The question of an entry that stands for charges which are no longer in the ledger. Nobody has to allow it."""
+
+
+NEXT = 2**62
+"""The number of an entry that comes after all others."""
 
 
 def check(page: Page, spent: Spent, charge: Charge) -> None:
     """Refuse a charge that is not allowed. `spent` is what is known of its account."""
     warrant, rules = charge.warrant, spent.rules
     check_charge(spent.members, user(), warrant.share)
-    rules.check_price(charge.price)
-    if rules.questions:
-        rules.check_rate(_earlier(page, charge.dataset, rules.questions), datetime.now(UTC))
+    _check_rules(page.connection, rules, charge.dataset, NEXT, charge.price, charge.at.isoformat())
     if warrant.request:
         bound = {"share": warrant.share, "price": write(charge.price), "question": charge.question}
         bound |= {"plan": charge.plan, "description": charge.description}
         found = proposals.proposal(page.connection, warrant.request)
         proposals.check_signed(page.connection, warrant.request)
         proposals.check_answer(found, bound, dataset=charge.dataset, by=user())
-    elif rules.needs_approval(charge.price):
-        raise NotAllowed(
-            given=f"Prices above {rules.approval} need approval.",
-            do="Make a request with sitr request, and ask when it is approved; nothing was spent.",
-        )
+    else:
+        _check_unasked(rules, charge.price)
     if warrant.key and _used(page, warrant.key):
         raise NotAllowed(
             given="Another question was charged under this key in the meantime.",
@@ -61,11 +69,59 @@ def check(page: Page, spent: Spent, charge: Charge) -> None:
         spent.tree(charge.dataset).charge(warrant.share, charge.price)
 
 
-def _earlier(page: Page, dataset: str, back: int) -> datetime | None:
-    """The time of the charge that is this number of charges back; None if there were fewer."""
-    nth = "SELECT at FROM entries WHERE dataset = ? ORDER BY number DESC LIMIT 1 OFFSET ?"
-    row = page.connection.execute(nth, (dataset, back - 1)).fetchone()
+def check_again(connection: Connection, row: Any, spent: Spent) -> None:
+    """Refuse an entry of a chain that the rules of its time forbade. `spent` is what was known before it.
+
+    The charge for what was lost is exempt, after the act of going on, which only a steward can do.
+    """
+    if row["question"] == LOST and row["request"] is None and _resumed(connection, row):
+        return
+    rules, price = spent.rules, parse(row["price"])
+    _check_rules(connection, rules, row["dataset"], row["number"], price, row["at"])
+    if row["request"] is None:
+        _check_unasked(rules, price)
+
+
+def _check_rules(connection: Connection, rules: Rules, dataset: str, number: int, price: Promise, at: str) -> None:
+    """The least price, and the rate of questions before the entry of this number."""
+    rules.check_price(price)
+    if rules.questions:
+        rules.check_rate(_earlier(connection, dataset, number, rules.questions), datetime.fromisoformat(at))
+
+
+def _check_unasked(rules: Rules, price: Promise) -> None:
+    """The price of a charge that nobody approved."""
+    if rules.needs_approval(price):
+        raise NotAllowed(
+            given=f"Prices above {rules.approval} need approval.",
+            do="Make a request with sitr request, and ask when it is approved; nothing was spent.",
+        )
+
+
+def _earlier(connection: Connection, dataset: str, number: int, back: int) -> datetime | None:
+    """The time of the charge that is this number of charges before an entry; None if there were fewer."""
+    nth = "SELECT at FROM entries WHERE dataset = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?"
+    row = connection.execute(nth, (dataset, number, back - 1)).fetchone()
     return None if row is None else datetime.fromisoformat(row["at"])
+
+
+def _resumed(connection: Connection, row: Any) -> bool:
+    """Whether somebody went on after a loss before this entry, and no question was asked in between."""
+    entry = chain.of_row(connection, "entries", row["number"])
+    if entry is None:
+        return False
+    for found in chain.back(connection, entry.number):
+        if found.table == "acts":
+            act = connection.execute("SELECT kind FROM acts WHERE number = ?", (int(found.row),)).fetchone()
+            if act is not None and act["kind"] == proposals.RESUMED:
+                return True
+        if found.table == "seals":
+            return False
+        if found.table == "entries":
+            other = connection.execute("SELECT question FROM entries WHERE number = ?", (int(found.row),)).fetchone()
+            if other is None or other["question"] != LOST:
+                return False
+    return False
 
 
 def columns(warrant: Warrant) -> dict[str, object]:

@@ -26,6 +26,7 @@ from sitr.ledger import chain, registry
 from sitr.ledger.acts import ALLOT, RESERVE, ROLE, RULES, rules_body
 from sitr.ledger.book import Page, ledger_id
 from sitr.ledger.database import Connection
+from sitr.ledger.gate import LOST
 from sitr.ledger.key import installation_key
 from sitr.ledger.migrate import as_made
 from sitr.ledger.proposals import RESUMED
@@ -36,9 +37,6 @@ from sitr.ledger.sqlite import sqlite_file
 from sitr.ledger.state import PATIENCE, write_durably
 from sitr.ledger.who import user
 from sitr.ledger.witness import JOINED, NOTHING, Head, altered, follow, signers, witnesses
-
-LOST = "lost with the ledger"
-"""The question of an entry that stands for charges which are no longer in the ledger."""
 
 
 @dataclass(frozen=True, slots=True)

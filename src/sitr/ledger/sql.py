@@ -316,12 +316,12 @@ class SqlLedger:
         connection = page.connection
         account = self._account(connection, dataset)
         spent = page.check_account(dataset)
-        budget, signed = self._filter(connection, account), _signature()
+        budget, now = self._filter(connection, account), datetime.now(UTC)
         charged = cast("Kept", budget.charge(price))
         if not lost:
-            gate.check(page, spent, gate.Charge(dataset, charged, question, plan, description, warrant))
+            gate.check(page, spent, gate.Charge(dataset, charged, question, plan, description, warrant, now))
         after = budget.consent(price)
-        row = {"dataset": dataset, "price": write(charged), "question": question, **signed}
+        row = {"dataset": dataset, "price": write(charged), "question": question, **_signature(now)}
         sums = {"charges": after.charges, "paid": " ".join(map(str, after.paid))}
         links = json.dumps([astuple(link) for link in beside]) if beside else None
         rest = {"beside": links, "plan": plan or None, "description": description or None}
@@ -431,9 +431,9 @@ def check_terms(stored: Account, ledger: str, *, promise: Kept, neighbors: str) 
         )
 
 
-def _signature() -> dict[str, str]:
+def _signature(at: datetime) -> dict[str, str]:
     """The time, the user and the Sitr version."""
-    return {"at": datetime.now(UTC).isoformat(), "by": user(), "version": sitr_version()}
+    return {"at": at.isoformat(), "by": user(), "version": sitr_version()}
 
 
 @cache

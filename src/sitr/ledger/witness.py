@@ -22,7 +22,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sitr.errors import LedgerError, SitrError
-from sitr.ledger import acts, chain, proposals
+from sitr.ledger import acts, chain, gate, proposals
 from sitr.ledger.database import Connection
 from sitr.ledger.key import Key, genuine
 from sitr.ledger.roles import check_steward
@@ -110,6 +110,7 @@ def _charged(connection: Connection, found: chain.Record, accounts: dict[str, Sp
     spent = accounts.get(row["dataset"])
     if spent is None or row["number"] <= spent.entry:
         return False
+    gate.check_again(connection, row, spent)
     who = {"share": row["share"] or "", "by": row["by"]}
     after = spent.after(row["dataset"], entry=row["number"], price=row["price"], **who)
     accounts[row["dataset"]] = after
@@ -125,6 +126,9 @@ def _acted(connection: Connection, found: chain.Record, accounts: dict[str, Spen
         accounts[row["dataset"]] = acts.applied(
             accounts[row["dataset"]], row["dataset"], row["kind"], body(row["body"]), by=row["by"]
         )
+    if row["kind"] == proposals.RESUMED:
+        for spent in accounts.values():
+            check_steward(spent.members, row["by"])
     if row["kind"] in proposals.DECISIONS:
         check_steward(accounts[row["dataset"]].members, row["by"])
         return proposals.sound(connection, row)
