@@ -14,6 +14,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.receipt import Receipt
+from sitr.ledger.shares import Left
 from sitr.mechanisms.additive import Noise
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
@@ -289,6 +290,10 @@ class Arabic:
     def left_of(self, budget: Filter, /) -> str:
         """What is left of a budget, and the whole."""
         return f"{kept(budget.remaining(), left=True)} من {kept(budget.promise)}"
+
+    def left_in(self, lefts: Sequence[Left], /) -> str:
+        """What a sub-budget and the accounts above it have left."""
+        return "؛ ".join(f"{named(each.account)}: {kept(each.left, left=True)} من {kept(each.whole)}" for each in lefts)
 
     def stands(self, budget: Filter, /) -> str:
         """What is spent and what is left."""

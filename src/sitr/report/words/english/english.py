@@ -31,6 +31,7 @@ from sitr.report.words.notation import exceptions, notation
 from sitr.report.words.protects import Protects
 
 if TYPE_CHECKING:
+    from sitr.ledger.shares import Left
     from sitr.report.words.english.accounting import AccountingWords
     from sitr.report.words.english.audit import AuditWords
     from sitr.report.words.english.batch import BatchWords
@@ -325,6 +326,12 @@ class English:
     def left_of(self, budget: Filter, /) -> str:
         """What is left of a budget, and the whole."""
         return f"{notation(budget.remaining(), left=True)} of {notation(budget.promise)}"
+
+    def left_in(self, lefts: Sequence[Left], /) -> str:
+        """What a sub-budget and the accounts above it have left."""
+        return "; ".join(
+            f"{visible(each.account)}: {notation(each.left, left=True)} of {notation(each.whole)}" for each in lefts
+        )
 
     def stands(self, budget: Filter, /) -> str:
         """What is spent and what is left."""
