@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sitr.cli.grouped import grouped
 from sitr.cli.options import Budget, Description, File, Json, Ledger, OneSql, Spark, use_spark
 from sitr.cli.papers import Exact
-from sitr.cli.paying import Account, Paying
+from sitr.cli.paying import Account, Paying, PeriodName
 from sitr.cli.question import Beside, Limits, question
 from sitr.cli.terminal import console, say_json
 from sitr.cli.wanted import Wanted
@@ -26,6 +26,7 @@ def preview(
     limits: Limits,
     beside: Beside = None,
     account: Account = None,
+    period: PeriodName = None,
     file: File = None,
     budget: Budget = None,
     ledger: Ledger = None,
@@ -49,7 +50,7 @@ def preview(
         ledger=ledger,
         limits=limits,
         beside=beside,
-        paying=Paying(account),
+        paying=Paying(account, period=period),
     )
     show(asked.preview(paid), as_json=as_json, exact=exact)
 

@@ -28,7 +28,7 @@ from sitr.ledger.database import Connection, LedgerRow
 from sitr.ledger.entry import DIRECT, Account, Entry, Link, Seal, Sealed, Warrant
 from sitr.ledger.examine import Examined, examine
 from sitr.ledger.key import installation_key
-from sitr.ledger.located import Where, located
+from sitr.ledger.located import Where, addressed, located
 from sitr.ledger.migrate import HISTORY, revision, upgrade
 from sitr.ledger.state import PATIENCE
 from sitr.ledger.who import user
@@ -67,6 +67,7 @@ class SqlLedger:
     def __init__(self, where: Where, *, create: bool = True, patience: float = PATIENCE) -> None:
         self._file = located(where, patience=patience)
         self.place = self._file.place
+        self.where = self.place if isinstance(self.place, Path) else addressed(where)
         self._name = str(self.place)
         found = self._revision() if self._file.exists() else None
         if found == HISTORY[-1]:
@@ -146,6 +147,24 @@ class SqlLedger:
                 page.act(SECOND, {"others": several}, dataset=dataset)
             page.check_account(dataset)
         return stored
+
+    def open_part(self, dataset: str, *, of: str) -> Account:
+        """The account of one period of a data set, created if missing, on the terms of all periods.
+
+        The rows of a period are a part of rows that have a budget here, so the registry need not know of them.
+        """
+        with writing(self._file) as page:
+            whole, found = self._account(page.connection, of), self._find(page.connection, dataset)
+            page.check_account(of)
+            if found is None:
+                found = Account(dataset, whole.promise, whole.neighbors, datetime.now(UTC))
+                row = {"dataset": dataset, "promise": write(whole.promise), "neighbors": whole.neighbors}
+                page.insert("accounts", row | {"opened": found.opened.isoformat()})
+                if _is_second(page.connection, of):
+                    page.act(SECOND, {"of": of}, dataset=dataset)
+            check_terms(found, self._name, promise=whole.promise, neighbors=whole.neighbors)
+            page.check_account(dataset)
+        return found
 
     def account(self, dataset: str) -> Account:
         """The account of this data set, or `LedgerError`."""

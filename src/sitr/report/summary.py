@@ -11,7 +11,7 @@ from sitr.dataset.schema import Table as Description
 from sitr.neighbors.unit import Person
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import legible, shortened, visible
-from sitr.report.paper import Facts, Paper, PaperColumn, PaperTable, Role
+from sitr.report.paper import Facts, Paper, PaperColumn, PaperTable, Role, periods
 from sitr.report.words.words import Words, in_words
 
 _MOST_LETTERS = 60
@@ -97,6 +97,7 @@ def budget(name: str, table: Description, standing: Filter, *, words: Words | No
     words = in_words(words)
     facts: Facts = (
         ("promise", words.promise(standing.promise)),
+        *periods(table, words),
         ("meaning", words.whole(standing.promise, table)),
         ("spent", words.notation(standing.spent())),
         ("left", words.notation(standing.remaining(), left=True)),
@@ -109,6 +110,7 @@ def budget(name: str, table: Description, standing: Filter, *, words: Words | No
         lambda: {
             "kind": "budget",
             "dataset": name,
+            "protects": table.neighbors(),
             "promise": promise_dict(standing.promise),
             "spent": promise_dict(standing.spent()),
             "remaining": promise_dict(standing.remaining()),

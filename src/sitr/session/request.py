@@ -27,6 +27,7 @@ from sitr.session.answer import Answer
 from sitr.session.ask import ask
 from sitr.session.column_errors import ColumnErrors, ranked
 from sitr.session.desk import Desk
+from sitr.session.period import check_named
 from sitr.session.prices import Errors, Sizes, around, expected, price_for, released_sizes
 from sitr.session.shown import Displayed, once
 
@@ -86,6 +87,7 @@ class Request(Displayed, Generic[Answered_co]):
                 given="no error",
                 do='Write preview(error={"n": "1%"}, size={"n": 20000}).',
             )
+        check_named(self.at.table, self.question.reading())
         standing = self.at.ledger.standing(self.at.account)
         if error is None:
             paid = self._paid(price, amounts)
