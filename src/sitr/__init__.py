@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from sitr.mechanisms.gaussian import Gaussian as Gaussian
     from sitr.mechanisms.laplace import Laplace as Laplace
     from sitr.mechanisms.subsampled import Subsampled as Subsampled
-    from sitr.neighbors.period import Length as Length
-    from sitr.neighbors.period import Period as Period
     from sitr.neighbors.relation import Relation as Relation
     from sitr.neighbors.unit import Row as Row
     from sitr.questions.aggregate.frame import column as column
@@ -75,8 +73,6 @@ _HOMES = {
     "Gaussian": "mechanisms.gaussian",
     "GaussianDP": "flavors.gaussian",
     "Laplace": "mechanisms.laplace",
-    "Length": "neighbors.period",
-    "Period": "neighbors.period",
     "PrivacyProfile": "flavors.profile",
     "PureDP": "flavors.pure",
     "RandomDP": "flavors.random",

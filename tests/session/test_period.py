@@ -17,13 +17,14 @@ from sitr.dataset.description import load
 from sitr.errors import BudgetExceeded, DescriptionError, LedgerError, LedgerMismatch, QuestionError
 from sitr.language import Language, speaking
 from sitr.ledger.sql import SqlLedger
+from sitr.neighbors.period import Length, Period
 from sitr.session.budget import Budget
 from sitr.session.dataset import Dataset
 from sitr.session.verify import Verdict, verify
 from tests.ledger.places import without_triggers
 
 SQL = "SELECT COUNT(*) AS n FROM visits"
-MONTHS = sitr.Period("admitted", sitr.Length.MONTH)
+MONTHS = "admitted:month"
 
 
 @pytest.fixture
@@ -99,7 +100,7 @@ def test_previews_open_no_account_and_shares_do(budget: Budget) -> None:
 
 def test_no_second_budget_by_other_periods_or_none(path: Path, budget: Budget, tmp_path: Path) -> None:
     assert budget.period("2026-03").sql(SQL).release(epsilon=1)
-    years = sitr.Period("admitted", sitr.Length.YEAR)
+    years = "admitted:year"
     for more in ({"period": None}, {"period": years}):
         with pytest.raises(LedgerMismatch):
             protect(path, **more).budget(epsilon=100, ledger=tmp_path / "sitr.db")
@@ -169,9 +170,9 @@ def test_a_description_holds_the_period(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"period": sitr.Period("cost", sitr.Length.MONTH)}, "has no dates"),
-        ({"period": sitr.Period("day", sitr.Length.MONTH)}, "no column 'day'"),
-        ({"period": sitr.Period("admitted", sitr.Length.MONTH, "2026-03")}, "Each question names one"),
+        ({"period": "cost:month"}, "has no dates"),
+        ({"period": "day:month"}, "no column 'day'"),
+        ({"period": Period("admitted", Length.MONTH, "2026-03")}, "Each question names one"),
         ({"period": "month"}, "a period such as"),
         ({"unit": sitr.Row(), "max_rows": None}, "the column of a person as the unit"),
         ({"relation": sitr.Relation.REPLACE_ONE}, "add-remove neighbours"),

@@ -42,7 +42,7 @@ from sitr.dataset.csv_format import DeclaredFormat
 from sitr.dataset.database import DatabaseTable, is_database, is_spark, spark_table, split
 from sitr.dataset.file_table import FileTable
 from sitr.errors import BadUsage, FileError
-from sitr.neighbors.period import Length, Period
+from sitr.neighbors.period import Period
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row
 from sitr.neighbors.unit import Unit as UnitOf
@@ -287,15 +287,14 @@ def _with_period(unit: str | Row, period: str | None) -> UnitOf:
     """Who is protected, perhaps in each period."""
     if period is None:
         return Person(unit) if isinstance(unit, str) else unit
-    column, colon, length = period.rpartition(":")
-    lengths = {each.value: each for each in Length}
-    if not column or not colon or length not in lengths or not isinstance(unit, str):
+    found = Period.of(period)
+    if found is None or not isinstance(unit, str):
         raise BadUsage(
-            wanted=f"--unit COLUMN with --period COLUMN:LENGTH, of a length of {', '.join(lengths)}",
+            wanted="--unit COLUMN with --period COLUMN:LENGTH, of a length of month, quarter or year",
             given=f"--period {period}",
             do="Write for example --unit patient_id --period admitted:month.",
         )
-    return Person(unit, Period(column, lengths[length]))
+    return Person(unit, found)
 
 
 def _keys(kinds: Mapping[str, Kind], shown: Items, filed: Items) -> dict[str, list[Key] | str]:

@@ -244,7 +244,7 @@ def _check_period(name: str, kinds: Mapping[str, Kind], unit: Unit, relation: Re
         return
     if not isinstance(period, Period) or not isinstance(period.length, Length) or period.name:
         raise DescriptionError(
-            wanted='a period such as sitr.Period("admitted", sitr.Length.MONTH)',
+            wanted="a period such as admitted:month",
             given=shown(period),
             do="Each question names one of the periods: budget.period(…), or --period.",
         )

@@ -43,6 +43,17 @@ class Period:
     length: Length
     name: str = ""
 
+    @classmethod
+    def of(cls, text: object) -> Period | None:
+        """The periods that a text such as admitted:month means; None if it means none.
+
+        >>> Period.of("admitted:quarter"), Period.of("admitted")
+        (Period(column='admitted', length=<Length.QUARTER: 'quarter'>, name=''), None)
+        """
+        column, _, length = text.rpartition(":") if isinstance(text, str) else ("", "", "")
+        lengths = {each.value: each for each in Length}
+        return cls(column, lengths[length]) if column and length in lengths else None
+
     def named(self, name: object) -> Period:
         """One period; `QuestionError` if there is none of this name."""
         pattern, example = _NAMES[self.length]

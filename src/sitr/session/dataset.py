@@ -391,7 +391,7 @@ def protect(
     types: Mapping[str, str] | None = None,
     accept_types: bool = False,
     relation: Relation = Relation.ADD_REMOVE,
-    period: Period | None = None,
+    period: str | Period | None = None,
     name: str | None = None,
     public: Mapping[str, str | Path | ArrowStream] | None = None,
     table: str | None = None,
@@ -413,8 +413,8 @@ def protect(
     rows, and you must confirm it: by declaring the types of all columns and every unusual format, or by
     `accept_types=True`. All of this counts as public.
 
-    With a `period`, such as `sitr.Period("admitted", sitr.Length.MONTH)`, the unit is one person in one month, by the
-    dates in this column. Every month then has a budget of its own, every question names its month
+    With a `period`, such as "admitted:month" (or quarter, or year), the unit is one person in one month, by the dates in
+    this column. Every month then has a budget of its own, every question names its month
     (`budget.period("2026-03")`) and reads this month's rows only. **Somebody with rows in several months pays in
     each**: what they are promised is the sum over these months.
 
@@ -460,18 +460,18 @@ def protect(
     )
 
 
-def _unit(unit: str | Unit, period: Period | None) -> Unit:
+def _unit(unit: str | Unit, period: str | Period | None) -> Unit:
     """Who is protected: a person, perhaps in each period, or a row."""
     if period is None:
         return Person(unit) if isinstance(unit, str) else unit
-    if not isinstance(period, Period) or not isinstance(unit, str | Person):
+    found = period if isinstance(period, Period) else Period.of(period)
+    if found is None or not isinstance(unit, str | Person):
         raise DescriptionError(
-            wanted='the column of a person as the unit, and a period such as sitr.Period("admitted", '
-            "sitr.Length.MONTH)",
+            wanted="the column of a person as the unit, and a period such as admitted:month",
             given=f"unit={unit!r} and period={period!r}",
-            do="Leave the period out, or give both.",
+            do="Leave the period out, or give both; a period is a month, a quarter or a year.",
         )
-    return Person(unit if isinstance(unit, str) else unit.column, period)
+    return Person(unit if isinstance(unit, str) else unit.column, found)
 
 
 def open(description: str | Path) -> Dataset:
