@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
 import typer
@@ -38,6 +39,7 @@ def digest(
     from sitr.session.dataset import open as open_description
 
     dataset = open_description(description)
+    at: datetime | None
     with working("Reading all rows", quiet=as_json):
         if record:
             at, found = digests.record(dataset), "recorded"

@@ -73,6 +73,8 @@ def follow(connection: Connection, head: Head, *, name: str) -> Head:
     newest = chain.last(connection)
     if there is None or newest is None or there.hash != head.hash:
         raise behind(name, head.number, 0 if newest is None else newest.number)
+    if newest.number == head.number:
+        return head
     at, accounts, known = there, dict(head.accounts), signers(connection)
     for found in chain.records(connection, after=head.number):
         if found.number != at.number + 1 or found.before != at.hash:

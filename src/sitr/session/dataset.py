@@ -413,7 +413,7 @@ def protect(
     rows, and you must confirm it: by declaring the types of all columns and every unusual format, or by
     `accept_types=True`. All of this counts as public.
 
-    With a `period`, such as "admitted:month" (or quarter, or year), the unit is one person in one month, by the dates in
+    With a `period`, such as "admitted:month" (or quarter, or year), the unit is one person in one month, by dates in
     this column. Every month then has a budget of its own, every question names its month
     (`budget.period("2026-03")`) and reads this month's rows only. **Somebody with rows in several months pays in
     each**: what they are promised is the sum over these months.
