@@ -38,12 +38,11 @@ Work = Callable[[Path], Iterator[str]]
 """Works in a folder until it is killed, and names what it has finished."""
 
 Look = Callable[[Path, list[str], bool], list[str]]
-"""Looks at a folder after a kill, given what was named, and says what is wrong; if it is to look at the whole of it, also
-at all that earlier kills left."""
+"""Looks at a folder after a kill, given what was named and whether to look at all of it, and says what is wrong."""
 
 HOME, WHOLE = 50, 25
-"""After so many kills a new folder is begun, and after so many everything in a ledger is looked at again: its chain, its
-sums and all pages of its file. After every kill the ledger is charged, which checks all that came after its witness."""
+"""After so many kills a new folder is begun, and after so many everything in a ledger is looked at again: its chain,
+its sums and all pages of its file. After every kill it is charged, which checks all that came after its witness."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +194,12 @@ def _old(folder: Path, number: int) -> Path:
     with closing(sqlite3.connect(made, isolation_level=None)) as connection:
         for table in ("seals", "acts", "records"):
             connection.execute(f"DROP TABLE {table}")
-        connection.execute("DROP INDEX entries_by_dataset")
-        for column in ("charges", "paid", "beside", "plan", "description"):
+        indexes = connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+        ).fetchall()
+        for (index,) in indexes:
+            connection.execute(f"DROP INDEX {index}")
+        for column in ("charges", "paid", "beside", "plan", "description", "share", "request", "key"):
             connection.execute(f"ALTER TABLE entries DROP COLUMN {column}")
         connection.execute(f"UPDATE {VERSION_TABLE} SET version_num = '{HISTORY[0]}'")
         entry = (

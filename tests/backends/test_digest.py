@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -15,7 +16,8 @@ from tests import spark
 from tests.laws import test_backends as backends
 
 KEY = bytes(range(32))
-ROWS = {
+Rows = dict[str, list[Any]]
+ROWS: Rows = {
     "id": ["a", "b", "b", None],
     "ward": ["A", "B", "B", ""],
     "cost": [1.5, None, None, 2.25],
@@ -23,7 +25,7 @@ ROWS = {
 }
 
 
-def table(rows: dict[str, list[object]], *, order: list[int] | None = None) -> pa.Table:
+def table(rows: Rows, *, order: list[int] | None = None) -> pa.Table:
     found = pa.table([pa.array(rows[each.name], each.type) for each in backends.SCHEMA], schema=backends.SCHEMA)
     return found if order is None else found.take(order)
 
@@ -35,7 +37,7 @@ PLACES: dict[str, Callable[[pa.Table, Path], Backend]] = {
     "PostgreSQL": backends.in_postgres,
 }
 
-OTHERS = {
+OTHERS: dict[str, Rows] = {
     "a value": ROWS | {"cost": [1.5, None, None, 2.5]},
     "a missing value": ROWS | {"ward": ["A", "B", "B", None]},
     "a row less": {name: values[:3] for name, values in ROWS.items()},
@@ -59,7 +61,7 @@ def test_the_same_rows_in_another_order_have_the_same_digest(place: str, tmp_pat
 
 @pytest.mark.slow
 def test_rows_on_spark_have_a_digest() -> None:
-    def found(rows: dict[str, list[object]]) -> str:
+    def found(rows: Rows) -> str:
         return digest(Spark(SparkFrame(sent(spark.session(), table(rows)))), KEY)
 
     assert found(ROWS) == found(ROWS)

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sitr.errors import NotAllowed
 from sitr.flavors.arrows import Kept
@@ -19,9 +19,6 @@ from sitr.ledger.roles import check_charge
 from sitr.ledger.rules import Rules
 from sitr.ledger.spent import Spent
 from sitr.ledger.who import user
-
-if TYPE_CHECKING:
-    from sitr.ledger.book import Page
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +44,20 @@ NEXT = 2**62
 """The number of an entry that comes after all others."""
 
 
-def check(page: Page, spent: Spent, charge: Charge) -> None:
+def check(connection: Connection, spent: Spent, charge: Charge) -> None:
     """Refuse a charge that is not allowed. `spent` is what is known of its account."""
     warrant, rules = charge.warrant, spent.rules
     check_charge(spent.members, user(), warrant.share)
-    _check_rules(page.connection, rules, charge.dataset, NEXT, charge.price, charge.at.isoformat())
+    _check_rules(connection, rules, charge.dataset, NEXT, charge.price, charge.at.isoformat())
     if warrant.request:
         bound = {"share": warrant.share, "price": write(charge.price), "question": charge.question}
         bound |= {"plan": charge.plan, "description": charge.description}
-        found = proposals.proposal(page.connection, warrant.request)
-        proposals.check_signed(page.connection, warrant.request)
+        found = proposals.proposal(connection, warrant.request)
+        proposals.check_signed(connection, warrant.request)
         proposals.check_answer(found, bound, dataset=charge.dataset, by=user())
     else:
         _check_unasked(rules, charge.price)
-    if warrant.key and _used(page, warrant.key):
+    if warrant.key and _used(connection, warrant.key):
         raise NotAllowed(
             given="Another question was charged under this key in the meantime.",
             do="Ask again with the same key to get its answer; nothing was spent.",
@@ -135,6 +132,6 @@ def own_key(key: str) -> str:
     return sha256(json.dumps([user(), key]).encode()).hexdigest()
 
 
-def _used(page: Page, key: str) -> bool:
-    found = page.connection.execute("SELECT 1 FROM entries WHERE key = ?", (own_key(key),))
+def _used(connection: Connection, key: str) -> bool:
+    found = connection.execute("SELECT 1 FROM entries WHERE key = ?", (own_key(key),))
     return found.fetchone() is not None

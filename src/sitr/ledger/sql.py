@@ -338,7 +338,7 @@ class SqlLedger:
         budget, now = self._filter(connection, account), datetime.now(UTC)
         charged = cast("Kept", budget.charge(price))
         if not lost:
-            gate.check(page, spent, gate.Charge(dataset, charged, question, plan, description, warrant, now))
+            gate.check(connection, spent, gate.Charge(dataset, charged, question, plan, description, warrant, now))
         after = budget.consent(price)
         row = {"dataset": dataset, "price": write(charged), "question": question, **_signature(now)}
         sums = {"charges": after.charges, "paid": " ".join(map(str, after.paid))}
