@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -14,9 +15,13 @@ import pytest
 
 import sitr
 from sitr.dataset.description import load
-from sitr.errors import BudgetExceeded, DescriptionError, LedgerError, LedgerMismatch, QuestionError
+from sitr.errors import BudgetExceeded, DescriptionError, LedgerError, LedgerMismatch, NotAllowed, QuestionError
 from sitr.language import Language, speaking
+from sitr.ledger.book import insert
+from sitr.ledger.key import installation_key
+from sitr.ledger.roles import Duty
 from sitr.ledger.sql import SqlLedger
+from sitr.ledger.who import acting
 from sitr.neighbors.period import Length, Period
 from sitr.session.budget import Budget
 from sitr.session.dataset import Dataset
@@ -222,3 +227,64 @@ def test_a_changed_promise_of_all_periods_stops_each(budget: Budget, tmp_path: P
 
 def test_invented_rows_have_periods_too(budget: Budget) -> None:
     assert budget.dummy(50).budget().period("2026-03").sql(SQL).release(epsilon=1).receipt.dataset == "visits@2026-03"
+
+
+def test_roles_and_rules_of_the_data_set_hold_in_every_period(budget: Budget) -> None:
+    with acting("noor"):
+        budget.assign("noor", Duty.STEWARD)
+        budget.assign("ana", Duty.ANALYST)
+        budget.rule(least="pure(0.5)", questions=2, seconds=3600, approval="pure(5)")
+    with acting("ben"), pytest.raises(NotAllowed, match="ben is nobody here"):
+        budget.period("2026-03").sql(SQL).release(epsilon=1)
+    with acting("ana"):
+        for refused in (
+            lambda: budget.period("2026-03").allot("ana", epsilon=1),
+            lambda: budget.period("2026-03").assign("ana", Duty.STEWARD),
+            lambda: budget.period("2026-03").rule(),
+        ):
+            with pytest.raises(NotAllowed, match="only a steward may do this"):
+                refused()
+        with pytest.raises(NotAllowed, match="at least"):
+            budget.period("2026-03").sql(SQL).release(epsilon=0.1)
+        with pytest.raises(NotAllowed, match="at least"):
+            budget.period("2026-03").sql(SQL).propose(epsilon=0.1, reason="why")
+        with pytest.raises(NotAllowed, match="need approval"):
+            budget.period("2026-03").sql(SQL).release(epsilon=6)
+        budget.period("2026-03").sql(SQL).release(epsilon=1)
+        asked = budget.period("2026-04").sql(SQL).propose(epsilon=6, reason="why")
+    with acting("ben"), pytest.raises(NotAllowed, match="only a steward"):
+        budget.period("2026-04").approve(asked.number)
+    with acting("noor"):
+        budget.period("2026-04").approve(asked.number)
+    with acting("ana"):
+        budget.period("2026-04").approved(asked.number).sql(SQL).release(epsilon=6)
+        with pytest.raises(NotAllowed, match="2 questions were answered"):
+            budget.period("2026-02").sql(SQL).release(epsilon=1)
+    assert isinstance(budget.ledger, SqlLedger)
+    assert budget.ledger.examine().sound
+
+
+@pytest.mark.parametrize(("by", "price", "sound"), [("ana", 1.0, True), ("ben", 1.0, False), ("ana", 0.1, False)])
+def test_a_charge_to_a_period_that_the_data_set_forbade_is_found(
+    budget: Budget, tmp_path: Path, by: str, price: float, sound: bool
+) -> None:
+    with acting("noor"):
+        budget.assign("noor", Duty.STEWARD)
+        budget.assign("ana", Duty.ANALYST)
+        budget.rule(least="pure(0.5)")
+        budget.period("2026-03").allot("x", epsilon=1)  # which opens its account
+    row = {"dataset": "visits@2026-03", "price": f"pure(epsilon={price})", "question": SQL, "by": by, "version": "0"}
+    row |= {"at": "2026-03-01T00:00:00+00:00", "charges": 1, "paid": str(Fraction(str(price)))}
+    with without_triggers(tmp_path / "sitr.db") as connection:
+        insert(connection, "entries", row, installation_key())
+    assert isinstance(budget.ledger, SqlLedger)
+    assert budget.ledger.examine().sound is sound
+
+
+def test_quarters_and_years_have_certificates(path: Path, tmp_path: Path) -> None:
+    quarters = protect(path, period="admitted:quarter").budget(epsilon=9, ledger=tmp_path / "sitr.db")
+    answer = quarters.period("2026-q1").sql(SQL, bias="off").release(epsilon=8.9)
+    assert answer.receipt.dataset == "visits@2026-Q1"
+    page = answer.certificate(tmp_path / "quarter.html")
+    assert verify(page, SqlLedger(tmp_path / "sitr.db")).verdict is Verdict.VALID
+    assert quarters.period("2026-Q1").sql(SQL, bias="off").release(epsilon=8.9).receipt.again

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -16,7 +17,6 @@ from sitr.ledger import chain, proposals
 from sitr.ledger.database import Connection
 from sitr.ledger.entry import Warrant
 from sitr.ledger.roles import check_charge
-from sitr.ledger.rules import Rules
 from sitr.ledger.spent import Spent
 from sitr.ledger.who import user
 
@@ -44,11 +44,13 @@ NEXT = 2**62
 """The number of an entry that comes after all others."""
 
 
-def check(connection: Connection, spent: Spent, charge: Charge) -> None:
-    """Refuse a charge that is not allowed. `spent` is what is known of its account."""
-    warrant, rules = charge.warrant, spent.rules
+def check(connection: Connection, known: Sequence[Spent], charge: Charge) -> None:
+    """Refuse a charge that is not allowed. `known` is its account, and then the one of all periods if there is one."""
+    warrant, spent = charge.warrant, known[0]
     check_charge(spent.members, user(), warrant.share)
-    _check_rules(connection, rules, charge.dataset, NEXT, charge.price, charge.at.isoformat())
+    for whole in known[1:]:
+        check_charge(whole.members, user(), warrant.share)
+    _check_rules(connection, known, charge.dataset, NEXT, charge.price, charge.at.isoformat())
     if warrant.request:
         bound = {"share": warrant.share, "price": write(charge.price), "question": charge.question}
         bound |= {"plan": charge.plan, "description": charge.description}
@@ -56,7 +58,7 @@ def check(connection: Connection, spent: Spent, charge: Charge) -> None:
         proposals.check_signed(connection, warrant.request)
         proposals.check_answer(found, bound, dataset=charge.dataset, by=user())
     else:
-        _check_unasked(rules, charge.price)
+        _check_unasked(known, charge.price)
     if warrant.key and _used(connection, warrant.key):
         raise NotAllowed(
             given="Another question was charged under this key in the meantime.",
@@ -66,39 +68,50 @@ def check(connection: Connection, spent: Spent, charge: Charge) -> None:
         spent.tree(charge.dataset).charge(warrant.share, charge.price)
 
 
-def check_again(connection: Connection, row: Any, spent: Spent) -> None:
-    """Refuse an entry of a chain that the rules of its time forbade. `spent` is what was known before it.
+def check_again(connection: Connection, row: Any, known: Sequence[Spent]) -> None:
+    """Refuse an entry of a chain that the rules of its time forbade. `known` is what was known before it.
 
     The charge for what was lost is exempt, after the act of going on, which only a steward can do.
     """
     if row["question"] == LOST and row["request"] is None and _resumed(connection, row):
         return
-    rules, price = spent.rules, parse(row["price"])
-    _check_rules(connection, rules, row["dataset"], row["number"], price, row["at"])
+    price = parse(row["price"])
+    for whole in known[1:]:
+        check_charge(whole.members, row["by"], row["share"] or "")
+    _check_rules(connection, known, row["dataset"], row["number"], price, row["at"])
     if row["request"] is None:
-        _check_unasked(rules, price)
+        _check_unasked(known, price)
 
 
-def _check_rules(connection: Connection, rules: Rules, dataset: str, number: int, price: Promise, at: str) -> None:
-    """The least price, and the rate of questions before the entry of this number."""
-    rules.check_price(price)
-    if rules.questions:
-        rules.check_rate(_earlier(connection, dataset, number, rules.questions), datetime.fromisoformat(at))
+def _check_rules(
+    connection: Connection, known: Sequence[Spent], dataset: str, number: int, price: Promise, at: str
+) -> None:
+    """The least price, and the rate of questions before the entry of this number: in all periods, if they have one."""
+    for spent, name in zip(known, (dataset, f"{dataset.rpartition('@')[0]}@"), strict=False):
+        spent.rules.check_price(price)
+        if spent.rules.questions:
+            back, all_of_them = spent.rules.questions, spent is not known[0]
+            spent.rules.check_rate(_earlier(connection, name, number, back, all_of_them), datetime.fromisoformat(at))
 
 
-def _check_unasked(rules: Rules, price: Promise) -> None:
+def _check_unasked(known: Sequence[Spent], price: Promise) -> None:
     """The price of a charge that nobody approved."""
-    if rules.needs_approval(price):
-        raise NotAllowed(
-            given=f"Prices above {rules.approval} need approval.",
-            do="Make a request with sitr request, and ask when it is approved; nothing was spent.",
-        )
+    for rules in (spent.rules for spent in known):
+        if rules.needs_approval(price):
+            raise NotAllowed(
+                given=f"Prices above {rules.approval} need approval.",
+                do="Make a request with sitr request, and ask when it is approved; nothing was spent.",
+            )
 
 
-def _earlier(connection: Connection, dataset: str, number: int, back: int) -> datetime | None:
-    """The time of the charge that is this number of charges before an entry; None if there were fewer."""
-    nth = "SELECT at FROM entries WHERE dataset = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?"
-    row = connection.execute(nth, (dataset, number, back - 1)).fetchone()
+def _earlier(connection: Connection, name: str, number: int, back: int, periods: bool) -> datetime | None:
+    """The time of the charge that is this number of charges before an entry; None if there were fewer.
+
+    The charges are those to an account, or to all accounts whose names begin like this.
+    """
+    ours, of = ("substr(dataset, 1, ?) = ?", (len(name), name)) if periods else ("dataset = ?", (name,))
+    nth = f"SELECT at FROM entries WHERE {ours} AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?"
+    row = connection.execute(nth, (*of, number, back - 1)).fetchone()
     return None if row is None else datetime.fromisoformat(row["at"])
 
 

@@ -91,3 +91,15 @@ class Spent:
             _budgets.clear()
         _budgets[made._budget] = after
         return made
+
+
+IN_EACH = ") in each "
+"""What the neighbors of an account say if its unit is a person in a period."""
+
+
+def overseen(accounts: Mapping[str, Spent], dataset: str) -> tuple[Spent, ...]:
+    """An account, and the one of all periods if it is that of one of them: whoever acts must be allowed to by both."""
+    own, whole = accounts[dataset], accounts.get(dataset.rpartition("@")[0])
+    if whole is None or IN_EACH not in own.neighbors or whole.neighbors != own.neighbors:
+        return (own,)
+    return own, whole

@@ -334,11 +334,15 @@ class SqlLedger:
         """
         connection = page.connection
         account = self._account(connection, dataset)
-        spent = page.check_account(dataset)
+        page.check_account(dataset)
         budget, now = self._filter(connection, account), datetime.now(UTC)
         charged = cast("Kept", budget.charge(price))
         if not lost:
-            gate.check(connection, spent, gate.Charge(dataset, charged, question, plan, description, warrant, now))
+            gate.check(
+                connection,
+                page.overseen(dataset),
+                gate.Charge(dataset, charged, question, plan, description, warrant, now),
+            )
         after = budget.consent(price)
         row = {"dataset": dataset, "price": write(charged), "question": question, **_signature(now)}
         sums = {"charges": after.charges, "paid": " ".join(map(str, after.paid))}

@@ -98,6 +98,7 @@ def _act(ledger: Ledger, dataset: str, kind: str, body: Mapping[str, Any]) -> Ac
     file = in_file(ledger)
     file.account(dataset)
     with writing(file._file) as page:
+        page.check_steward(dataset)
         spent = acts.applied(page.check_account(dataset), dataset, kind, body, by=user())
         page.act(kind, body, dataset=dataset)
     return spent.tree(dataset)
