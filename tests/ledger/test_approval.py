@@ -53,8 +53,9 @@ def test_all_steps_are_in_the_chain(ledger: SqlLedger) -> None:
         ledger.charge("clinic", price=PureDP(0.1), warrant=Warrant(request=one.number), **ASKED)
     assert [each.status for each in queue(ledger, "clinic")] == [Status.ANSWERED, Status.REFUSED]
     assert faults(ledger) == set()
-    with pytest.raises(LedgerError, match=r"There is no request 999"), acting("noor"):
-        approve(ledger, 999)
+    for number in (999, -1, 2**70):
+        with pytest.raises(LedgerError, match=rf"There is no request {number}"), acting("noor"):
+            approve(ledger, number)
 
 
 @pytest.mark.parametrize("by", ["ana", "noor"])
@@ -301,3 +302,20 @@ def test_an_analyst_cannot_go_on_after_a_loss_by_hand(ledger: SqlLedger, path: P
     with without_triggers(path) as connection, acting("ana"):
         insert(connection, "acts", act_row("resumed", {"from": 1, "witness": 2}), installation_key())
     assert [(each.fault, each.table) for each in ledger.examine().findings] == [(Fault.WRONG_SUM, "acts")]
+
+
+def test_a_restore_by_an_analyst_leaves_nothing_in_the_place_of_the_ledger(ledger: SqlLedger, path: Path) -> None:
+    with acting("noor"):
+        steward.assign(ledger, "clinic", "noor", Duty.STEWARD)
+        steward.assign(ledger, "clinic", "ana", Duty.ANALYST)
+    back_up(ledger, copy := path.with_name("copy.db"))
+    with acting("ana"):
+        ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")
+    for end in ("", "-wal", "-shm"):
+        Path(f"{path}{end}").unlink(missing_ok=True)
+    with acting("ana"), pytest.raises(NotAllowed, match="only a steward"):
+        restore(copy, path)
+    assert not path.exists()
+    with acting("noor"):
+        assert restore(copy, path)[0].price == PureDP(0.1)
+    assert faults(SqlLedger(path)) == set()

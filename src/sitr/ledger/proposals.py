@@ -72,7 +72,9 @@ class Proposal:
 
 def proposal(connection: Connection, number: int, *, now: datetime | None = None) -> Proposal:
     """The request of this number, as it stands now, or `LedgerError`."""
-    row = connection.execute("SELECT * FROM acts WHERE number = ? AND kind = ?", (number, ASKED)).fetchone()
+    known = isinstance(number, int) and 0 < number < 2**31  # as every database can hold it
+    found = connection.execute("SELECT * FROM acts WHERE number = ? AND kind = ?", (number if known else 0, ASKED))
+    row = found.fetchone()
     if row is None:
         raise LedgerError(given=f"There is no request {number}.", do="Run sitr queue to see all requests.")
     return _read(connection, row, now or datetime.now(UTC))

@@ -213,7 +213,16 @@ def restore(backup: Path, path: Path) -> list[Resumed]:
     whole = f"{backup.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(whole, uri=True)) as source, closing(sqlite3.connect(path)) as copy:
         source.backup(copy)
-    ledger = SqlLedger(path, create=False)
+    try:
+        return _resumed(SqlLedger(path, create=False), path)
+    except BaseException:  # who may not go on leaves nothing in the place of the ledger
+        for end in ("", "-wal", "-shm"):
+            Path(f"{path}{end}").unlink(missing_ok=True)
+        raise
+
+
+def _resumed(ledger: SqlLedger, path: Path) -> list[Resumed]:
+    """What was charged since a copy that was just put in place; nothing if it is the newest."""
     with ledger._file.transaction(write=False) as connection:
         own = ledger_id(connection)
         head = None if own is None else witnesses(installation_key()).read(own)
