@@ -160,7 +160,7 @@ def targets(figures: Sequence[Figure]) -> Iterator[Target]:
 
 
 def replay(folder: Path, times: int) -> dict[str, int]:
-    """Ask a question, and then the same one again: how many charges and draws of noise the repetitions made."""
+    """Ask a question under a key, and again as `fresh`: how many charges and draws of noise the repetitions made."""
     import pyarrow as pa
 
     import sitr
@@ -169,7 +169,7 @@ def replay(folder: Path, times: int) -> dict[str, int]:
     people = pa.table({"ward": ["a", "b", "b"] * 100})
     data = sitr.protect(people, unit=sitr.Row(), keys={"ward": ["a", "b"]}, name="people")
     budget = data.budget(sitr.ZeroConcentratedDP(1.0), ledger=folder / "replayed.db")
-    question, price = budget.group_by("ward").agg(n=sitr.count()), sitr.ZeroConcentratedDP(0.01)
+    question, price = budget.keyed("monday").group_by("ward").agg(n=sitr.count()), sitr.ZeroConcentratedDP(0.01)
     first, draws, words = question.release(price), 0, Keystream.words
 
     def counted(coins: Keystream, count: int) -> Any:
@@ -180,7 +180,7 @@ def replay(folder: Path, times: int) -> dict[str, int]:
     other = 0
     with patch.object(Keystream, "words", counted):
         for _ in range(times):
-            other += question.release(price).table != first.table
+            other += question.release(price, fresh=True).table != first.table
     return {"charges": len(budget.ledger.entries()) - 1, "draws": draws, "other answers": other}
 
 

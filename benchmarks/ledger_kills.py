@@ -37,8 +37,12 @@ PRICE = PureDP(1e-7)
 Work = Callable[[Path], Iterator[str]]
 """Works in a folder until it is killed, and names what it has finished."""
 
-Look = Callable[[Path, list[str]], list[str]]
-"""Looks at a folder after a kill, given what was named, and says what is wrong."""
+Look = Callable[[Path, list[str], bool], list[str]]
+"""Looks at a folder after a kill, given what was named and whether to look at all of it, and says what is wrong."""
+
+HOME, WHOLE = 50, 25
+"""After so many kills a new folder is begun, and after so many everything in a ledger is looked at again: its chain,
+its sums and all pages of its file. After every kill it is charged, which checks all that came after its witness."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +62,12 @@ def kill(kind: str, folder: Path, kills: int, *, seed: int = 0) -> Killed:
     home = prepare(folder, 0)
     usual = _usual(work, home)
     for number in range(kills):
-        if number % 200 == 0:  # so that looking at everything stays quick
+        if number % HOME == 0:  # so that looking at everything stays quick
             home = prepare(folder, number + 1)
         said = _killed(work, home, after=draw.uniform(0.0, 1.5 * usual))
         finished += len(said)
-        wrong += [f"{kind}, kill {number}: {problem}" for problem in look(home, said)]
+        whole = number % WHOLE == WHOLE - 1 or number == kills - 1
+        wrong += [f"{kind}, kill {number}: {problem}" for problem in look(home, said, whole)]
     return Killed(kills, finished, tuple(wrong))
 
 
@@ -119,21 +124,20 @@ def _charge(home: Path) -> Iterator[str]:
         yield str(entry.number)
 
 
-def _charged(home: Path, said: list[str]) -> list[str]:
+def _charged(home: Path, said: list[str], whole: bool) -> list[str]:
     """Every charge that was said is in the ledger, which goes on."""
-    return _usable(home / "ledger.db", least=max(map(int, said), default=0))
+    return _usable(home / "ledger.db", least=max(map(int, said), default=0), whole=whole)
 
 
-def _usable(path: Path, *, least: int) -> list[str]:
+def _usable(path: Path, *, least: int, whole: bool) -> list[str]:
     try:
         ledger = SqlLedger(path, create=False)
-        found = len(ledger.entries())
-        ledger.charge("clinic", price=PRICE, question="after the kill")
-        faults = [finding.fault.value for finding in ledger.examine().findings]
+        entry, _ = ledger.charge("clinic", price=PRICE, question="after the kill")
+        faults = [finding.fault.value for finding in ledger.examine().findings] if whole else []
     except SitrError as error:
         return [str(error)]
-    lost = [f"{found} entries instead of at least {least}"] if found < least else []
-    return [*lost, *faults, *([] if _sound(path) else ["the file is damaged"])]
+    lost = [f"{entry.number - 1} entries instead of at least {least}"] if entry.number <= least else []
+    return [*lost, *faults, *([] if not whole or _sound(path) else ["the file is damaged"])]
 
 
 def _sound(path: Path) -> bool:
@@ -162,7 +166,7 @@ def _answer(home: Path) -> Iterator[str]:
         yield f"{receipt.entry.number} {receipt.sha256} {receipt.kept}"
 
 
-def _answered(home: Path, said: list[str]) -> list[str]:
+def _answered(home: Path, said: list[str], whole: bool) -> list[str]:
     """Every answer that was shown was charged, sealed and kept."""
     if not (path := home / "ledger.db").exists():
         return ["an answer without a ledger"] if said else []
@@ -176,7 +180,7 @@ def _answered(home: Path, said: list[str]) -> list[str]:
             wrong.append(f"answer {number} was not kept")
     if not SqlLedger(path).accounts():
         return [*wrong, *(["an answer without an account"] if said else [])]
-    return [*wrong, *_usable(path, least=least)]
+    return [*wrong, *_usable(path, least=least, whole=whole)]
 
 
 # Migrations
@@ -190,8 +194,12 @@ def _old(folder: Path, number: int) -> Path:
     with closing(sqlite3.connect(made, isolation_level=None)) as connection:
         for table in ("seals", "acts", "records"):
             connection.execute(f"DROP TABLE {table}")
-        connection.execute("DROP INDEX entries_by_dataset")
-        for column in ("charges", "paid", "beside", "plan", "description"):
+        indexes = connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+        ).fetchall()
+        for (index,) in indexes:
+            connection.execute(f"DROP INDEX {index}")
+        for column in ("charges", "paid", "beside", "plan", "description", "share", "request", "key"):
             connection.execute(f"ALTER TABLE entries DROP COLUMN {column}")
         connection.execute(f"UPDATE {VERSION_TABLE} SET version_num = '{HISTORY[0]}'")
         entry = (
@@ -211,12 +219,12 @@ def _migrate(home: Path) -> Iterator[str]:
         yield str(number)
 
 
-def _migrated(home: Path, said: list[str]) -> list[str]:
+def _migrated(home: Path, said: list[str], whole: bool) -> list[str]:
     """Every old ledger is the old one or the new one: it opens with its three charges, and goes on."""
     wrong, found = list[str](), sorted(home.glob("old-*.db"), key=lambda path: path.stat().st_mtime)
     for path in found[-len(said) - 1 :]:
         if path.stat().st_size == (home / "template").stat().st_size or str(path.stem[4:]) in said:
-            wrong += _usable(path, least=3)
+            wrong += _usable(path, least=3, whole=whole)
     return wrong
 
 
@@ -231,12 +239,12 @@ def _backup(home: Path) -> Iterator[str]:
         yield str(number)
 
 
-def _backed_up(home: Path, said: list[str]) -> list[str]:
+def _backed_up(home: Path, said: list[str], whole: bool) -> list[str]:
     """Every copy is whole, and all that were said are there."""
     wrong = [f"copy {number} is missing" for number in said if not (home / f"copy-{number}.db").exists()]
     newest = sorted(home.glob("copy-*.db"), key=lambda path: path.stat().st_mtime)[-len(said) - 1 :]
     wrong += [f"{copy.name} is damaged" for copy in newest if not _sound(copy) or not _chained(copy)]
-    return wrong + _usable(home / "ledger.db", least=0)
+    return wrong + _usable(home / "ledger.db", least=0, whole=whole)
 
 
 def _chained(copy: Path) -> bool:

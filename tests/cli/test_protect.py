@@ -417,3 +417,24 @@ def test_a_step_that_nobody_chose_has_two_digits(sitr: Sitr) -> None:
     assert "≈ 1.5 × 10⁻⁵" in told
     assert "1.52587890625" not in told
     assert "52587890625" in Path("fees.sitr.yaml").read_text() or "1/65536" in Path("fees.sitr.yaml").read_text()
+
+
+def test_a_person_in_each_month_has_a_budget_of_each_month(sitr: Sitr, tmp_path: Path) -> None:
+    days = ["2026-02-28", "2026-03-01", "2026-03-31", "2026-04-01"]
+    (tmp_path / "visits.csv").write_text(
+        "id,admitted\n" + "".join(f"{place},{day}\n" for place, day in enumerate(days))
+    )
+    budget = ("--budget", "pure(100)", "--ledger", tmp_path / "sitr.db", "--accept-types")
+    who = ("--unit", "id", "--max-rows", "3")
+    wrong = sitr("protect", tmp_path / "visits.csv", *who, "--period", "admitted", *budget)
+    assert "--period admitted:month" in " ".join(wrong.err.split())
+    assert sitr("protect", tmp_path / "visits.csv", *who, "--period", "admitted:month", *budget).code == 0
+    asked = (tmp_path / "visits.sitr.yaml", "SELECT COUNT(*) AS n FROM visits", "--price", "pure(40)", "--bias", "off")
+    assert "names no month" in " ".join(sitr("ask", *asked).err.split())
+    told = sitr("ask", *asked, "--period", "2026-03", "--json").told()
+    assert told["rows"][0]["values"][0]["value"] == 2
+    assert told["receipt"]["dataset"] == "visits@2026-03"
+    shown = " ".join(sitr("preview", *asked, "--period", "2026-04").out.split())
+    assert "Each person in each month" in shown
+    assert "left now ε = 100" in shown
+    assert "visits@2026-03" in sitr("ledger", "show", tmp_path / "sitr.db").out

@@ -89,3 +89,19 @@ def test_a_request_says_what_comes_next_in_both_languages(sitr: Sitr, hospital: 
         told = sitr("--lang", "ar", "request", *asked, "--reason", "Again").out
     assert "لم يُنفق شيء" in told
     assert "Nothing" not in told
+
+
+def test_ask_and_preview_say_what_the_account_that_pays_has_left(sitr: Sitr, hospital: Path) -> None:
+    description = hospital / "visits.sitr.yaml"
+    sitr("ledger", "allot", hospital / "sitr.db", "visits/ana", "zcdp(0.3)")
+    asked = (SQL, "--price", "zcdp(0.1)", "--account", "ana")
+    shown = " ".join(sitr("preview", description, *asked).out.split())
+    assert "left now visits/ana: ρ = 0.3 of ρ = 0.3; visits: ρ = 0.45 of ρ = 0.5" in shown
+    assert "left then visits/ana: ρ = 0.2 of ρ = 0.3; visits: ρ = 0.35 of ρ = 0.5" in shown
+    much = " ".join(sitr("preview", description, SQL, "--price", "zcdp(0.4)", "--account", "ana").out.split())
+    assert "at most zcdp(rho=0.3) is left" in much
+    done = " ".join(sitr("ask", description, *asked).out.split())
+    assert "left now visits/ana: ρ = 0.2 of ρ = 0.3; visits: ρ = 0.35 of ρ = 0.5" in done
+    wrong = sitr("preview", description, SQL, "--price", "zcdp(0.1)", "--account", "anna")
+    assert wrong.code != 0
+    assert "Did you mean" in wrong.err

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from sitr.errors import InvalidUse, LedgerError, NotAllowed
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
+from sitr.ledger import steward
 from sitr.ledger.approval import approve, propose, queue, refuse
 from sitr.ledger.book import act_row, insert
 from sitr.ledger.entry import Warrant
 from sitr.ledger.examine import Fault
+from sitr.ledger.gate import LOST
 from sitr.ledger.key import installation_key
 from sitr.ledger.proposals import Proposal, Status
 from sitr.ledger.resume import back_up, restore
+from sitr.ledger.roles import Duty
+from sitr.ledger.rules import Rules
 from sitr.ledger.sql import SqlLedger
 from sitr.ledger.who import acting
 from tests.ledger.places import without_triggers
@@ -47,8 +53,9 @@ def test_all_steps_are_in_the_chain(ledger: SqlLedger) -> None:
         ledger.charge("clinic", price=PureDP(0.1), warrant=Warrant(request=one.number), **ASKED)
     assert [each.status for each in queue(ledger, "clinic")] == [Status.ANSWERED, Status.REFUSED]
     assert faults(ledger) == set()
-    with pytest.raises(LedgerError, match=r"There is no request 999"), acting("noor"):
-        approve(ledger, 999)
+    for number in (999, -1, 2**70):
+        with pytest.raises(LedgerError, match=rf"There is no request {number}"), acting("noor"):
+            approve(ledger, number)
 
 
 @pytest.mark.parametrize("by", ["ana", "noor"])
@@ -191,3 +198,124 @@ def test_nobody_acts_without_a_name() -> None:
     """A login without a name would act as the user of the server."""
     with pytest.raises(InvalidUse, match="the name of a user"), acting(""):
         pass
+
+
+def entry(ledger: SqlLedger, price: float, *, at: datetime, **more: Any) -> dict[str, Any]:
+    """The row of a charge with the right sums, as somebody would write it past the client."""
+    after = ledger.standing("clinic").consent(PureDP(price))
+    row = {"dataset": "clinic", "price": f"pure(epsilon={price})", **ASKED, "at": at.isoformat(), "by": "ana"}
+    return row | {"version": "0", "charges": after.charges, "paid": " ".join(map(str, after.paid))} | more
+
+
+def written(ledger: SqlLedger, path: Path, row: dict[str, Any]) -> list[tuple[Fault, str]]:
+    with without_triggers(path) as connection:
+        insert(connection, "entries", row, installation_key())
+    return [(each.fault, each.table) for each in ledger.examine().findings]
+
+
+@pytest.mark.parametrize(
+    ("rules", "price", "later", "sound"),
+    [
+        (Rules(least="pure(0.1)"), 0.1, 0, True),
+        (Rules(least="pure(0.1)"), 0.01, 0, False),
+        (Rules(questions=1, seconds=3600), 0.1, 3601, True),
+        (Rules(questions=1, seconds=3600), 0.1, 3599, False),
+        (Rules(questions=1, seconds=3600), 0.1, -9999, False),
+        (Rules(approval="pure(0.1)"), 0.1, 0, True),
+        (Rules(approval="pure(0.1)"), 0.2, 0, False),
+    ],
+)
+def test_a_charge_that_the_rules_forbade_is_found(
+    ledger: SqlLedger, path: Path, rules: Rules, price: float, later: int, sound: bool
+) -> None:
+    """Somebody writes it with the key of the installation; the twins on the border are sound."""
+    first, _ = ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")
+    steward.rule(ledger, "clinic", rules)
+    row = entry(ledger, price, at=first.at + timedelta(seconds=later))
+    assert written(ledger, path, row) == ([] if sound else [(Fault.WRONG_SUM, "entries")])
+    if not sound:
+        with pytest.raises(LedgerError, match="does not add up"):
+            ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")
+
+
+def test_earlier_rules_are_replayed_and_not_those_of_today(ledger: SqlLedger) -> None:
+    steward.rule(ledger, "clinic", Rules(least="pure(0.1)"))
+    ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")
+    steward.rule(ledger, "clinic", Rules())
+    ledger.charge("clinic", price=PureDP(0.01), question="COUNT(*)")
+    steward.rule(ledger, "clinic", Rules(least="pure(0.2)", questions=1, seconds=9999))
+    assert faults(ledger) == set()
+
+
+@pytest.mark.parametrize(("seconds", "sound"), [(-1, True), (0, False)])
+def test_an_answer_after_the_request_expired_is_found(ledger: SqlLedger, path: Path, seconds: int, sound: bool) -> None:
+    found = asked(ledger)
+    with acting("noor"):
+        approve(ledger, found.number)
+    row = entry(ledger, 0.1, at=found.expires + timedelta(seconds=seconds), request=found.number)
+    assert written(ledger, path, row) == ([] if sound else [(Fault.WRONG_SUM, "entries")])
+
+
+@pytest.mark.parametrize(("seconds", "sound"), [(-1, True), (0, False)])
+def test_a_decision_after_the_request_expired_is_found(
+    ledger: SqlLedger, path: Path, seconds: int, sound: bool
+) -> None:
+    found = asked(ledger)
+    late = {"about": found.number, "at": (found.expires + timedelta(seconds=seconds)).isoformat(), "by": "noor"}
+    with without_triggers(path) as connection:
+        insert(connection, "acts", act_row("approved", {}, dataset="clinic") | late, installation_key())
+    assert faults(ledger) == (set() if sound else {Fault.WRONG_SUM})
+
+
+def test_an_answer_to_a_request_from_before_a_loss_is_found(ledger: SqlLedger, path: Path) -> None:
+    found = asked(ledger)
+    with acting("noor"):
+        approve(ledger, found.number)
+    with without_triggers(path) as connection:
+        insert(connection, "acts", act_row("resumed", {"from": 1, "witness": 2}), installation_key())
+    row = entry(ledger, 0.1, at=found.at, request=found.number)
+    assert written(ledger, path, row) == [(Fault.WRONG_SUM, "entries")]
+
+
+@pytest.mark.parametrize("after_a_loss", [True, False])
+def test_only_what_was_lost_is_charged_past_the_rules(ledger: SqlLedger, path: Path, after_a_loss: bool) -> None:
+    """The words of such an entry alone do not free it from the rules."""
+    steward.rule(ledger, "clinic", Rules(least="pure(0.1)", questions=1, seconds=3600, approval="pure(0.1)"))
+    ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")
+    if after_a_loss:
+        back_up(ledger, copy := path.with_name("copy.db"))
+        with patch("sitr.ledger.rules.Rules.check_rate"):
+            ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")
+        for end in ("", "-wal", "-shm"):
+            Path(f"{path}{end}").unlink(missing_ok=True)
+        restore(copy, path)
+        assert faults(SqlLedger(path)) == set()
+    else:
+        row = entry(ledger, 0.05, at=datetime.now(UTC)) | {"question": LOST, "plan": None, "description": None}
+        assert written(ledger, path, row) == [(Fault.WRONG_SUM, "entries")]
+
+
+def test_an_analyst_cannot_go_on_after_a_loss_by_hand(ledger: SqlLedger, path: Path) -> None:
+    with acting("noor"):
+        steward.assign(ledger, "clinic", "noor", Duty.STEWARD)
+        steward.assign(ledger, "clinic", "ana", Duty.ANALYST)
+    with without_triggers(path) as connection, acting("ana"):
+        insert(connection, "acts", act_row("resumed", {"from": 1, "witness": 2}), installation_key())
+    assert [(each.fault, each.table) for each in ledger.examine().findings] == [(Fault.WRONG_SUM, "acts")]
+
+
+def test_a_restore_by_an_analyst_leaves_nothing_in_the_place_of_the_ledger(ledger: SqlLedger, path: Path) -> None:
+    with acting("noor"):
+        steward.assign(ledger, "clinic", "noor", Duty.STEWARD)
+        steward.assign(ledger, "clinic", "ana", Duty.ANALYST)
+    back_up(ledger, copy := path.with_name("copy.db"))
+    with acting("ana"):
+        ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")
+    for end in ("", "-wal", "-shm"):
+        Path(f"{path}{end}").unlink(missing_ok=True)
+    with acting("ana"), pytest.raises(NotAllowed, match="only a steward"):
+        restore(copy, path)
+    assert not path.exists()
+    with acting("noor"):
+        assert restore(copy, path)[0].price == PureDP(0.1)
+    assert faults(SqlLedger(path)) == set()

@@ -18,8 +18,9 @@ from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger import chain
 from sitr.ledger.book import act_row, insert, ledger_id
+from sitr.ledger.gate import LOST
 from sitr.ledger.key import installation_key, key_of
-from sitr.ledger.resume import LOST, back_up, restore, resume
+from sitr.ledger.resume import back_up, restore, resume
 from sitr.ledger.sql import SqlLedger
 from sitr.ledger.witness import witnesses
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -13,6 +14,7 @@ import pytest
 import sitr
 from sitr.backends.duckdb import DuckDB
 from sitr.errors import BackendFailure, BudgetExceeded, InvalidUse, LedgerError, NotAllowed, QuestionError
+from sitr.language import Language, speaking
 from sitr.ledger.proposals import Status
 from sitr.ledger.who import acting
 from sitr.session.budget import Budget
@@ -205,3 +207,40 @@ def test_a_key_is_a_short_text(budget: Budget, wrong: Any) -> None:
 def test_a_request_has_a_number(budget: Budget, make: Callable[[Budget], Budget]) -> None:
     with pytest.raises(InvalidUse, match="the number of a request"):
         make(budget)
+
+
+def test_previews_and_answers_say_what_the_share_and_all_above_have_left(budget: Budget) -> None:
+    ana = budget.allot("team", rho=0.5).allot("ana", rho=0.3)
+    budget.allot("team/ben", rho=0.3)
+    budget.reserve("team/ben", rho=0.1)
+    found = ana.sql(SQL).preview(rho=0.1)
+    facts = dict(found.paper.facts)
+    assert (
+        facts["left now"]
+        == "visits/team/ana: ρ = 0.3 of ρ = 0.3; visits/team: ρ = 0.4 of ρ = 0.5; visits: ρ = 0.9 of ρ = 1"
+    )
+    assert facts["left then"].startswith("visits/team/ana: ρ = 0.2 of ρ = 0.3; visits/team: ρ = 0.3 of ρ = 0.5;")
+    told = found.to_dict()
+    assert [(each["account"], each["left"]["rho"]) for each in told["accounts"]] == [
+        ("visits/team/ana", 0.3),
+        ("visits/team", 0.4),
+        ("visits", 0.9),
+    ]
+    assert told["budget"]["before"]["remaining"]["rho"] == 1.0  # what is promised to people is all that
+    assert [each.price.coordinates()[0] for each in found.prices()][-1] == Fraction(3, 10)  # and not 0.4
+    too_much = ana.sql(SQL).preview(rho=0.31)
+    assert dict(too_much.paper.facts)["left then"] == "the budget cannot pay this"
+    assert "cannot pay" in repr(too_much)
+    answer = ana.sql(SQL).release(rho=0.1)
+    said = dict(answer.paper.facts)
+    assert said["left now"] == facts["left then"]
+    assert "left" not in said
+    with speaking(Language.ARABIC):
+        assert "من" in dict(ana.sql(SQL).preview(rho=0.1).paper.facts)["left now"]
+    assert "accounts" not in answer.to_dict()
+
+
+def test_an_answer_is_shown_even_if_the_shares_cannot_be_read(budget: Budget) -> None:
+    answer = budget.allot("ana", rho=0.3).sql(SQL).release(rho=0.1)
+    with patch("sitr.report.shares.tree", side_effect=LedgerError(given="x.", do="y.")):
+        assert dict(answer.paper.facts)["left"] == "ρ = 0.9 of ρ = 1"

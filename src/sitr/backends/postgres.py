@@ -122,6 +122,18 @@ class Postgres:
         columns = asked(self.at, self._found)
         return columns.schema, columns.table
 
+    def texts(self) -> list[tuple[Any, ...]]:
+        """All values as texts, in memory, for the steward's own digest of the rows."""
+        say = PostgresDialect()
+
+        def fetch(made: psycopg.Connection[Any]) -> list[tuple[Any, ...]]:
+            table, kinds = self._found(made).rows(), self._found(made).kinds()
+            readable = sorted(name for name, kind in kinds.items() if kind is not Kind.OTHER)
+            columns = ", ".join(say.identity(say.identifier(name), table.types[name]) for name in readable)
+            return rows(made, f"SELECT {columns or '1'} FROM {table.source}")
+
+        return read(self.at, fetch, charge=UNCHARGED)
+
     def everything(self) -> pa.Table:
         """All rows of a public table, in memory."""
         name = PostgresDialect().identifier

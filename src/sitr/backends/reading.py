@@ -58,6 +58,11 @@ combinations.** Of the cells that a person keeps, at most k (claim 2), those tha
 combination, so there are at most k. The person is counted in the first cell of each, and the combination has the sum
 over its cells: 1 for each person with a cell there. The cells themselves depend on this person's rows alone (claim 1).
 
+**Claim 6: where the unit is a person in one period, no row of another period changes anything.** `Rows.period` is the
+period of the question, and every mention of the protected table stands for its rows of this period alone, in joins
+and in lists of people too (`sitr.backends.statement.writer`). The other claims then hold with the rows of a person in
+this period in place of all their rows. A row has one date, so it is in one period, or in none if it has no date.
+
 The claims hold for each salt. The salt is drawn after the question is fixed and is never shown.
 """
 
@@ -87,6 +92,7 @@ from sitr.backends.values import (
 from sitr.dataset.cells import Grid
 from sitr.dataset.schema import Kind
 from sitr.errors import QuestionError
+from sitr.neighbors.period import Period
 from sitr.neighbors.unit import Person, Unit
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.expressions.typed import Typed
@@ -128,6 +134,8 @@ class Rows:
     where: Typed | None = None
     base: Base | None = None
     """Where the rows come from; None for the protected table itself."""
+    period: Period | None = None
+    """The only period whose rows are read, wherever the protected table is read; None if the unit has none."""
 
     @property
     def caps(self) -> Caps:
@@ -240,8 +248,8 @@ Tree = Totals | Listing
 def tree(reading: Reading) -> Tree:
     """The tree of a reading.
 
-    >>> tree(Numbers("age", 0.0))
-    Listing(of=Rows(person=None, keys=(), values=(Double(column='age', missing=0.0),), where=None, base=None))
+    >>> tree(Numbers("age", 0.0)).rows.values
+    (Double(column='age', missing=0.0),)
     """
     match reading:
         case BoundedQuery():
@@ -251,7 +259,8 @@ def tree(reading: Reading) -> Tree:
         case Tally(query, grid):
             return _totals(query, (CellNumber(grid),))  # type: ignore[arg-type]
         case Sheet():
-            rows = Rows(_person(reading.unit), (), tuple(CellNumber(Grid((axis,))) for axis in reading.axes))
+            axes = tuple(CellNumber(Grid((axis,))) for axis in reading.axes)
+            rows = Rows(_person(reading.unit), (), axes, period=_period(reading.unit))
             return Listing(rows if rows.person is None else FewRows(rows, _reached(reading.most_rows)))
         case Numbers(column, missing):
             return Listing(Rows(None, (), (Double(column, missing),)))
@@ -294,7 +303,7 @@ def _values(query: BoundedQuery) -> tuple[Value, ...]:
 
 def _totals(query: BoundedQuery, keys: tuple[Key | CellNumber, ...]) -> Totals:
     """The totals of a question, with caps only where a person could exceed them."""
-    rows = Rows(_person(query.unit), keys, _values(query), query.where, query.view.rows)
+    rows = Rows(_person(query.unit), keys, _values(query), query.where, query.view.rows, _period(query.unit))
     if rows.person is None:
         return Totals(replace(rows, values=tuple(map(_of_row, rows.values))))
     groups, watch = rows.caps.groups, query.watch
@@ -340,6 +349,17 @@ def _of_row(value: Value) -> Value:
 
 def _person(unit: Unit) -> str | None:
     return unit.column if isinstance(unit, Person) else None
+
+
+def _period(unit: Unit) -> Period | None:
+    """The period that is read. A reading that names none could read rows that its budget does not pay for."""
+    period = unit.period if isinstance(unit, Person) else None
+    if period is not None and not period.name:
+        raise QuestionError(
+            given=f"This reading does not say which {period.length.value} it reads.",
+            do="Name it with budget.period(…), or --period; nothing was spent.",
+        )
+    return period
 
 
 def _least(cap: int | None, most: int) -> int:

@@ -158,6 +158,19 @@ class Spark:
         if function in ("REGEXP_MATCHES", "REGEXP_FULL_MATCH"):
             raise no_patterns()
 
+    def texts(self) -> list[tuple[Any, ...]]:
+        """All values as texts, in memory, for the steward's own digest of the rows."""
+        frame, say, view = self.source.frame(), SparkDialect(), new_name()
+        known = types(frame)
+        readable = sorted(name for name, type in known.items() if kind_of(name, type) is not Kind.OTHER)
+        columns = ", ".join(say.identity(say.identifier(name), known[name]) for name in readable) or "'1'"
+
+        def work() -> list[tuple[Any, ...]]:
+            with views(self.source.session, {view: frame}):
+                return [tuple(row) for row in self.source.session.sql(f"SELECT {columns} FROM {view}").collect()]
+
+        return read(work, charge=UNCHARGED)
+
     def everything(self) -> pa.Table:
         """All rows of a public table, in memory."""
         found: pa.Table = read(lambda: self.source.frame().limit(MOST_PUBLIC + 1).toArrow(), charge=UNCHARGED)

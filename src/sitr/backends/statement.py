@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date, datetime, time
 
 from sitr.backends import relations
 from sitr.backends.cell_numbers import cell_number
@@ -30,9 +30,10 @@ from sitr.backends.values import (
     Tallied,
     Value,
 )
-from sitr.dataset.schema import MOST_STEPS, Kind
+from sitr.dataset.schema import MOST_STEPS, Column, Kind
+from sitr.neighbors.period import Period
 from sitr.questions.aggregate.bind import GroupKey
-from sitr.questions.aggregate.expressions.typed import Typed
+from sitr.questions.aggregate.expressions.typed import Typed, column_typed, literal_typed
 from sitr.questions.aggregate.second_cap import SecondCap
 from sitr.questions.aggregate.view import used
 
@@ -75,11 +76,24 @@ def writer(
 ) -> Writer:
     """Writes the parts of a statement about the rows of the tree, joined and put together as it says."""
     rows = tree.rows
+    if rows.period is not None:  # before anything else: all that follows reads these rows only
+        source = _within(rows.period, source, types, dialect)
     if rows.base is not None:
         writes = relations.Relations(dialect, relations.FromRows(source, types), public or {}, beside or {}, salt)
         found = writes.rows(rows.base, _needed(rows))
         source, types = found.source, found.types
     return Writer(dialect, source, types, salt)
+
+
+def _within(period: Period, source: str, types: Mapping[str, str], dialect: Dialect) -> str:
+    """The rows whose date lies in a period. A date that is NULL, infinite or beyond the calendar lies in none."""
+    dated = types.get(period.column, "").lower() == "date"
+    first, after = period.ends if dated else (datetime.combine(day, time.min) for day in period.ends)
+    column = column_typed(Column(period.column, Kind.DATE if dated else Kind.TIMESTAMP))
+    ends = ((">=", first), ("<", after))
+    limits = [Typed(sign, Kind.BOOLEAN, (column, literal_typed(end))) for sign, end in ends]
+    conditions = " AND ".join(map(Expressions(dialect, types).written, limits))
+    return f"(SELECT * FROM {source} WHERE {conditions}) AS period_rows"
 
 
 @dataclass(frozen=True, slots=True)

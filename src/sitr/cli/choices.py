@@ -42,8 +42,10 @@ from sitr.dataset.csv_format import DeclaredFormat
 from sitr.dataset.database import DatabaseTable, is_database, is_spark, spark_table, split
 from sitr.dataset.file_table import FileTable
 from sitr.errors import BadUsage, FileError
+from sitr.neighbors.period import Period
 from sitr.neighbors.relation import Relation
-from sitr.neighbors.unit import Person
+from sitr.neighbors.unit import Person, Row
+from sitr.neighbors.unit import Unit as UnitOf
 
 if TYPE_CHECKING:
     from sitr.dataset.schema import Key, Kind
@@ -82,6 +84,13 @@ TimestampFormat = Annotated[
 ]
 AcceptTypes = Annotated[bool, typer.Option("--accept-types", help="Accept as public what was detected in a CSV file.")]
 Neighbors = Annotated[Relation, typer.Option(help="How neighbouring data sets differ.")]
+Periods = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN:LENGTH",
+        help="Protect each person in each month, quarter or year, by the dates in a column, such as admitted:month.",
+    ),
+]
 Name = Annotated[str | None, typer.Option(help="The table name in questions; default the file name.")]
 PublicTables = Annotated[Items, typer.Option("--public", help="NAME=FILE: a public table. Repeatable.")]
 Target = Annotated[Path | None, typer.Option("--output", "-o", help="The description to write; default beside SOURCE.")]
@@ -95,6 +104,7 @@ class Choices:
     source: Rows
     unit: Unit = None
     unit_row: UnitRow = False
+    period: Periods = None
     max_groups: MaxGroups = None
     max_rows_per_group: MaxRows = None
     max_rows: MaxInAll = None
@@ -242,7 +252,7 @@ class Choices:
         unit, kinds = unit_of(self.unit, row=self.unit_row), found.backend.kinds()
         in_database = isinstance(self.source, str) or is_database_file(self.source)
         return found.protect(
-            unit=Person(unit) if isinstance(unit, str) else unit,
+            unit=_with_period(unit, self.period),
             max_groups=self.max_groups,
             max_rows_per_group=self.max_rows_per_group,
             max_rows=self.max_rows,
@@ -275,6 +285,20 @@ class Choices:
                 case value:
                     words += [option, str(value)]
         return words
+
+
+def _with_period(unit: str | Row, period: str | None) -> UnitOf:
+    """Who is protected, perhaps in each period."""
+    if period is None:
+        return Person(unit) if isinstance(unit, str) else unit
+    found = Period.of(period)
+    if found is None or not isinstance(unit, str):
+        raise BadUsage(
+            wanted="--unit COLUMN with --period COLUMN:LENGTH, of a length of month, quarter or year",
+            given=f"--period {period}",
+            do="Write for example --unit patient_id --period admitted:month.",
+        )
+    return Person(unit, found)
 
 
 def _keys(kinds: Mapping[str, Kind], shown: Items, filed: Items) -> dict[str, list[Key] | str]:

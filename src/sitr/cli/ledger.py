@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli import ledger_care, ledger_export, ledger_shares
+from sitr.cli import ledger_care, ledger_digest, ledger_export, ledger_shares
 from sitr.cli.ledger_care import refuse_missing
 from sitr.cli.ledger_content import content_of, entry_content
 from sitr.cli.options import Json, LedgerHere
@@ -26,6 +26,7 @@ app.callback(invoke_without_command=True)(help_alone)
 ledger_care.add_to(app)
 ledger_shares.add_to(app)
 ledger_export.add_to(app)
+ledger_digest.add_to(app)
 
 
 @app.command("show", cls=Command)

@@ -19,9 +19,16 @@ Key = Annotated[
     ),
 ]
 
+PeriodName = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The period whose budget pays, such as 2026-03; only its rows are read."),
+]
+
 
 class Given(TypedDict):
     """The same in Python."""
+
+    period: str | None
 
     account: str | None
     request: int | None
@@ -30,15 +37,16 @@ class Given(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Paying:
-    """The sub-budget that pays, the request that allows it, and the key by which it is repeated."""
+    """The period and the sub-budget that pay, the request that allows it, and the key by which it is repeated."""
 
     account: Account = None
     request: Request = None
     idempotency_key: Key = None
+    period: PeriodName = None
 
     def given(self) -> Given:
         """As `Budget.paying` takes it."""
-        return {"account": self.account, "request": self.request, "key": self.idempotency_key}
+        return {"period": self.period, "account": self.account, "request": self.request, "key": self.idempotency_key}
 
 
 BUDGET = Paying()

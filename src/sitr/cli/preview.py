@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sitr.cli.grouped import grouped
 from sitr.cli.options import Budget, Description, File, Json, Ledger, OneSql, Spark, use_spark
 from sitr.cli.papers import Exact
+from sitr.cli.paying import Account, Paying, PeriodName
 from sitr.cli.question import Beside, Limits, question
 from sitr.cli.terminal import console, say_json
 from sitr.cli.wanted import Wanted
@@ -24,6 +25,8 @@ def preview(
     wanted: Wanted,
     limits: Limits,
     beside: Beside = None,
+    account: Account = None,
+    period: PeriodName = None,
     file: File = None,
     budget: Budget = None,
     ledger: Ledger = None,
@@ -39,7 +42,15 @@ def preview(
     """
     use_spark(spark)
     asked, paid = question(
-        description, sql, wanted, file=file, budget=budget, ledger=ledger, limits=limits, beside=beside
+        description,
+        sql,
+        wanted,
+        file=file,
+        budget=budget,
+        ledger=ledger,
+        limits=limits,
+        beside=beside,
+        paying=Paying(account, period=period),
     )
     show(asked.preview(paid), as_json=as_json, exact=exact)
 
@@ -56,7 +67,7 @@ def show(found: Preview, *, as_json: bool = False, exact: bool = False) -> None:
         return
     out = console()
     text.show(text.render(found.paper, exact=exact), out=out)
-    if after_paying(found.plan, found.standing) is None:
-        left = found.standing.remaining()
+    if after_paying(found.plan, found.payable) is None:
+        left = found.payable.remaining()
         most = write(left.inner if isinstance(left, RandomDP) else left)  # the price of a question is never random
         out.print(said(f"The budget cannot pay this: at most {most} is left."), style="yellow", soft_wrap=True)

@@ -9,7 +9,7 @@ import typer
 
 from sitr.cli.grouped import grouped
 from sitr.cli.options import Budget, Description, Json, Ledger, Sql
-from sitr.cli.paying import Account, Paying
+from sitr.cli.paying import Account, Paying, PeriodName
 from sitr.cli.question import Limits, question
 from sitr.cli.queue import show
 from sitr.cli.terminal import console
@@ -27,6 +27,7 @@ def request(
     reason: Annotated[str, typer.Option(help="What the answer is for.")],
     days: Annotated[int, typer.Option(min=1, max=366, help="How long the request is valid.")] = 14,
     account: Account = None,
+    period: PeriodName = None,
     budget: Budget = None,
     ledger: Ledger = None,
     as_json: Json = False,
@@ -40,7 +41,7 @@ def request(
     --reason "Annual report"
     """
     asked, paid = question(
-        description, sql, wanted, budget=budget, ledger=ledger, limits=limits, paying=Paying(account)
+        description, sql, wanted, budget=budget, ledger=ledger, limits=limits, paying=Paying(account, period=period)
     )
     made = asked.propose(paid, reason=reason, days=days)
     show([made], as_json=as_json)

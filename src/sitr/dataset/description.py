@@ -30,8 +30,9 @@ from sitr.dataset.schema import NUMERIC, Bound, Column, Kind, Table, describe
 from sitr.errors import DescriptionError, SitrError, no_description, suggestion
 from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import parse, write
+from sitr.neighbors.period import Length, Period
 from sitr.neighbors.relation import Relation
-from sitr.neighbors.unit import Person, Row
+from sitr.neighbors.unit import Person, Row, Unit
 from sitr.numbers import Number, exact
 
 VERSION = 1
@@ -64,6 +65,14 @@ To list groups in every answer, add all values that the groups can have; null me
     "budget": "What all answers together may cost, forever, and the ledger that records it. Fixed when it is opened.",
 }
 """What each field means, for whoever reads or edits the file."""
+_PERIODS = {
+    "unit": """\
+Who is protected: a person in each period, by the dates in a column. Every question names its period and reads its rows
+only. Somebody with rows in several periods pays in each of them: no budget is renewed for a person.""",
+    "budget": """\
+What all answers about one period may cost together, and the ledger that records it. Every period has this once.""",
+}
+"""The same where the unit is a person in a period."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +107,7 @@ def save(description: Description, path: Path) -> None:
         "name": table.name,
         **_source(description.source, path),
         **({"csv": _written_format(description.format)} if description.format is not None else {}),
-        "unit": {"person": table.unit.column} if isinstance(table.unit, Person) else "row",
+        "unit": _unit(table.unit),
         "relation": table.relation.value,
         **({"max_groups": table.max_groups, "max_rows_per_group": table.max_rows_per_group} if person else {}),
         **({"max_rows": table.max_rows} if table.max_rows is not None else {}),
@@ -114,14 +123,15 @@ def save(description: Description, path: Path) -> None:
     if said := description.publication.content():
         content["publication"] = said
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
-    path.write_text(_commented(text), encoding="utf-8")
+    comments = _COMMENTS if table.period is None else _COMMENTS | _PERIODS
+    path.write_text(_commented(text, comments), encoding="utf-8")
 
 
-def _commented(text: str) -> str:
+def _commented(text: str, comments: Mapping[str, str]) -> str:
     """The file with a comment above each field. Everything within a field is indented."""
 
     def explained(field: re.Match[str]) -> str:
-        return "".join(f"# {line}\n" for line in _COMMENTS[field[1]].splitlines()) + field[0]
+        return "".join(f"# {line}\n" for line in comments[field[1]].splitlines()) + field[0]
 
     return re.sub(rf"^({'|'.join(_COMMENTS)}):", explained, text, flags=re.MULTILINE)
 
@@ -153,7 +163,7 @@ def _read(top: Mapping[str, Any], path: Path) -> Description:
     table = describe(
         str(top["name"]),
         kinds={name: Kind(column["type"]) for name, column in columns.items()},
-        unit=Row() if unit == "row" else Person(str(_mapping(unit, path, "unit", ("person",))["person"])),
+        unit=_read_unit(unit, path),
         relation=Relation(top["relation"]),
         max_groups=top.get("max_groups"),
         max_rows_per_group=top.get("max_rows_per_group"),
@@ -180,6 +190,28 @@ def _read(top: Mapping[str, Any], path: Path) -> Description:
         path,
         Publication.read(_mapping(top.get("publication") or {}, path, "publication", NAMES)),
     )
+
+
+def _unit(unit: Unit) -> str | dict[str, Any]:
+    """The unit as a field."""
+    if not isinstance(unit, Person):
+        return "row"
+    period = unit.period
+    own = {} if period is None else {"period": {"column": period.column, "length": period.length.value}}
+    return {"person": unit.column, **own}
+
+
+def _read_unit(content: object, path: Path) -> Unit:
+    if content == "row":
+        return Row()
+    unit = _mapping(content, path, "unit", ("person", "period"))
+    if "period" not in unit:
+        return Person(str(unit["person"]))
+    period = _mapping(unit["period"], path, "unit.period", ("column", "length"))
+    lengths = {length.value: length for length in Length}
+    if period["length"] not in lengths:
+        raise _wrong(path, "unit.period", f"the length {period['length']!r} is none of {', '.join(lengths)}")
+    return Person(str(unit["person"]), Period(str(period["column"]), lengths[period["length"]]))
 
 
 def _ledger(ledger: Path | Address, path: Path) -> str:

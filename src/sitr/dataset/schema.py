@@ -14,6 +14,7 @@ from sitr import arguments
 from sitr.dataclass import dataclass
 from sitr.dataset.literals import shown, storable, writable
 from sitr.errors import DescriptionError, InvalidParameter, UnknownName, suggestion, unknown_name
+from sitr.neighbors.period import Length, Period
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
 from sitr.numbers import Number, finite
@@ -151,9 +152,23 @@ class Table:
 
         >>> Table("t", (), Person("id"), Relation.ADD_REMOVE, 3, 2).neighbors()
         'person (id), add-remove'
+        >>> unit = Person("id", Period("day", Length.MONTH))
+        >>> Table("t", (), unit, Relation.ADD_REMOVE, 3, 2).neighbors()
+        'person (id) in each month (day), add-remove'
         """
         unit = f"person ({self.unit.column})" if isinstance(self.unit, Person) else "row"
-        return f"{unit}, {self.relation.value}"
+        each = "" if self.period is None else f" in each {self.period.length.value} ({self.period.column})"
+        return f"{unit}{each}, {self.relation.value}"
+
+    @property
+    def period(self) -> Period | None:
+        """The periods of the unit, or the one that a question names; None if the unit has none."""
+        return self.unit.period if isinstance(self.unit, Person) else None
+
+    @property
+    def called(self) -> str:
+        """The name with the period that a question names, such as visits@2026-03."""
+        return self.name if self.period is None or not self.period.name else f"{self.name}@{self.period.name}"
 
 
 BOUNDS, KEYS = '{"cost": (0, 5000)}', '{"ward": ["A", "B"]}'
@@ -202,6 +217,7 @@ def describe(
             given=f"The column {unit.column!r} cannot identify a person: {reason}.",
             do="Convert it to an integer or to text.",
         )
+    _check_period(name, kinds, unit, relation)
     caps = _caps(unit, max_groups, max_rows_per_group, max_rows)
     for column in granularity:
         if column not in bounds:
@@ -219,6 +235,40 @@ def describe(
         for column, kind in kinds.items()
     )
     return Table(name, columns, unit, relation, *caps)
+
+
+def _check_period(name: str, kinds: Mapping[str, Kind], unit: Unit, relation: Relation) -> None:
+    """Refuse periods without dates, and those that neighbours could not differ in."""
+    period = unit.period if isinstance(unit, Person) else None
+    if period is None or not isinstance(unit, Person):
+        return
+    if not isinstance(period, Period) or not isinstance(period.length, Length) or period.name:
+        raise DescriptionError(
+            wanted="a period such as admitted:month",
+            given=shown(period),
+            do="Each question names one of the periods: budget.period(…), or --period.",
+        )
+    if period.column not in kinds:
+        raise DescriptionError(
+            given=f"The data set {name} has no column {period.column!r}.", do=suggestion(period.column, kinds)
+        )
+    if kinds[period.column] not in (Kind.DATE, Kind.TIMESTAMP) or period.column == unit.column:
+        raise DescriptionError(
+            given=f"The column {period.column!r} has no dates, so it cannot say to which {period.length.value} a row "
+            "belongs.",
+            do="Name a column of type date or timestamp, or convert it to one.",
+        )
+    if relation is not Relation.ADD_REMOVE:
+        raise DescriptionError(
+            wanted=f"add-remove neighbours where the unit is a person in a {period.length.value}",
+            given=relation.value,
+            do="Leave the relation out: who is replaced could be in another period.",
+        )
+    if "@" in name:
+        raise DescriptionError(
+            given=f"The name {name!r} has an @, which separates a data set from its period.",
+            do="Choose another name.",
+        )
 
 
 def adjusted(

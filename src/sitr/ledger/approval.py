@@ -11,7 +11,7 @@ from sitr.flavors.promise import Promise
 from sitr.ledger.book import writing
 from sitr.ledger.ledger import Ledger
 from sitr.ledger.proposals import APPROVED, ASKED, REFUSED, Proposal, check_decision, check_signed, proposal, proposals
-from sitr.ledger.roles import check_charge, check_steward
+from sitr.ledger.roles import check_charge
 from sitr.ledger.steward import in_file
 from sitr.ledger.who import user
 
@@ -47,11 +47,13 @@ def propose(
     file.account(dataset)
     with writing(file._file) as page:
         spent = page.check_account(dataset)
-        check_charge(spent.members, user(), share)
+        for known in page.overseen(dataset):
+            check_charge(known.members, user(), share)
         charge, left = spent.filter().charge(price), spent.filter().consent(price).remaining()  # or it is refused now
         if spent.shares or share:
             left = spent.tree(dataset).charge(share, charge).left(share)
-        spent.rules.check_price(charge)
+        for known in page.overseen(dataset):
+            known.rules.check_price(charge)
         body = {
             "share": share,
             "price": write(charge),
@@ -97,7 +99,8 @@ def _decide(ledger: Ledger, number: int, kind: str, reason: str) -> Proposal:
     said = _text(reason)
     with writing(in_file(ledger)._file) as page:
         found = proposal(page.connection, number)
-        check_steward(page.check_account(found.dataset).members, user())
+        page.check_account(found.dataset)
+        page.check_steward(found.dataset)
         check_decision(found, by=user())
         check_signed(page.connection, number)  # what is approved is what was asked
         page.act(kind, {"reason": said}, dataset=found.dataset, about=number)

@@ -15,7 +15,8 @@ from sitr.ledger import chain, registry
 from sitr.ledger.database import Connection, Database, Place
 from sitr.ledger.key import Key, installation_key, new_name
 from sitr.ledger.migrate import as_made
-from sitr.ledger.spent import Spent
+from sitr.ledger.roles import check_steward
+from sitr.ledger.spent import Spent, overseen
 from sitr.ledger.state import alone
 from sitr.ledger.who import user
 from sitr.ledger.witness import (
@@ -54,6 +55,15 @@ class Page:
     ) -> int:
         """Record something that was done to the ledger itself, or to an earlier act."""
         return self.insert("acts", act_row(kind, body, dataset=dataset) | {"about": about})
+
+    def check_steward(self, dataset: str) -> None:
+        """Refuse what only a steward may do: of this account, and of all periods if it is that of one of them."""
+        for spent in self.overseen(dataset):
+            check_steward(spent.members, user())
+
+    def overseen(self, dataset: str) -> tuple[Spent, ...]:
+        """An account, and the one of all periods if it is that of one of them, as they are now."""
+        return overseen(follow(self.connection, self.head, name=self.name).accounts, dataset)
 
     def check_account(self, dataset: str) -> Spent:
         """What is known of an account; an error if its terms or sum are not what the witness remembers."""

@@ -81,6 +81,14 @@ def records(connection: Connection, *, after: int = 0) -> Iterator[Record]:
         after = page[-1]["number"]
 
 
+def back(connection: Connection, number: int) -> Iterator[Record]:
+    """The records before this number, newest first."""
+    some = "SELECT * FROM records WHERE number < ? ORDER BY number DESC LIMIT 20"
+    while page := connection.execute(some, (number,)).fetchall():
+        yield from (Record(*row) for row in page)
+        number = page[-1]["number"]
+
+
 def of_row(connection: Connection, table: str, key: object) -> Record | None:
     """The record of a row."""
     where = 'SELECT * FROM records WHERE "table" = ? AND row = ?'

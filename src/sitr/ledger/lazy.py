@@ -40,6 +40,8 @@ class LazyLedger:
     """Where the rows are."""
     second: bool = False
     """Whether the rows may have another budget elsewhere."""
+    of: str = ""
+    """The account of a data set with periods, if this is the account of one of them."""
 
     def open(self, dataset: str, *, promise: Kept, neighbors: str, source: str = "", second: bool = False) -> Account:
         """The account of this data set, created now if missing."""
@@ -88,12 +90,21 @@ class LazyLedger:
         """The ledger in the file, created now if the budget can pay this price."""
         if (found := self._found()) is None:
             Filter(self.promise).consent(price)
+            if self.of:
+                return self.opened()
             if not self.second:
                 place = located(self.path, patience=0.0).place
                 registry.refuse_second(self.source or registry.account_source(place, self.dataset), place, self.dataset)
             found = SqlLedger(self.path)
-        self._open(found)
+        if not self.of:
+            self._open(found)
         return found
+
+    def opened(self) -> SqlLedger:
+        """The ledger, in which the account of this period is opened now, on the terms of all periods."""
+        made = SqlLedger(self.path, create=False)
+        made.open_part(self.dataset, of=self.of)
+        return made
 
     def _open(self, made: SqlLedger) -> None:
         promise, neighbors = self.promise, self.neighbors
@@ -115,7 +126,7 @@ class LazyLedger:
 
     def keyed(self, key: str) -> Entry | None:
         """The charge that this user made under a key; None before the first charge."""
-        found = self._found()
+        found = SqlLedger(self.path, create=False) if self.of else self._found()
         return None if found is None else found.keyed(key)
 
     def seal(self, entry: int, kind: Sealed, sha256: str) -> None:

@@ -72,7 +72,9 @@ class Proposal:
 
 def proposal(connection: Connection, number: int, *, now: datetime | None = None) -> Proposal:
     """The request of this number, as it stands now, or `LedgerError`."""
-    row = connection.execute("SELECT * FROM acts WHERE number = ? AND kind = ?", (number, ASKED)).fetchone()
+    known = isinstance(number, int) and 0 < number < 2**31  # as every database can hold it
+    found = connection.execute("SELECT * FROM acts WHERE number = ? AND kind = ?", (number if known else 0, ASKED))
+    row = found.fetchone()
     if row is None:
         raise LedgerError(given=f"There is no request {number}.", do="Run sitr queue to see all requests.")
     return _read(connection, row, now or datetime.now(UTC))
@@ -165,24 +167,41 @@ def check_answer(found: Proposal, bound: Mapping[str, str], *, dataset: str, by:
 
 
 def sound(connection: Connection, row: Any) -> bool:
-    """Whether a decision in a chain was possible: the first one, about a request for its data set, by somebody else."""
+    """Whether a decision in a chain was possible: the first one, in time, about a request for its data set, by somebody
+    else than who asked."""
     asked = connection.execute("SELECT * FROM acts WHERE number = ?", (row["about"],)).fetchone()
     earlier = "SELECT 1 FROM acts WHERE about = ? AND number < ? LIMIT 1"
     second = connection.execute(earlier, (row["about"], row["number"])).fetchone()
     if asked is None or asked["kind"] != ASKED or asked["number"] >= row["number"]:
         return False
+    if not _in_time(connection, asked, row["at"], "acts", row["number"]):
+        return False
     return asked["dataset"] == row["dataset"] and asked["by"] != row["by"] and second is None
 
 
 def as_approved(connection: Connection, row: Any) -> bool:
-    """Whether an entry in a chain is the one that was approved, and not before it was."""
+    """Whether an entry in a chain is the one that was approved, not before it was and not after it expired."""
     approved = "SELECT number FROM acts WHERE about = ? AND kind = ? LIMIT 1"
     decision = connection.execute(approved, (row["request"], APPROVED)).fetchone()
     earlier = None if decision is None else chain.of_row(connection, "acts", decision["number"])
     entry = chain.of_row(connection, "entries", row["number"])
     if earlier is None or entry is None or earlier.number > entry.number:
         return False
+    asked = connection.execute("SELECT * FROM acts WHERE number = ?", (row["request"],)).fetchone()
+    if asked is None or not _in_time(connection, asked, row["at"], "entries", row["number"]):
+        return False
     found = proposal(connection, row["request"])
     bound = {name: row[name] or "" for name in BOUND}
     same = all(bound[name] == getattr(found, name) for name in BOUND)
     return same and (row["dataset"], row["by"]) == (found.dataset, found.by)
+
+
+def _in_time(connection: Connection, asked: Any, at: str, table: str, number: int) -> bool:
+    """Whether a request was valid when a row was written: it had not expired, and no loss of the ledger ended it."""
+    if datetime.fromisoformat(at) >= datetime.fromisoformat(json.loads(asked["body"])["expires"]):
+        return False
+    here = chain.of_row(connection, table, number)
+    losses = "SELECT number FROM acts WHERE kind = ? AND number > ? ORDER BY number LIMIT 1"
+    lost = connection.execute(losses, (RESUMED, asked["number"])).fetchone()
+    end = None if lost is None else chain.of_row(connection, "acts", lost["number"])
+    return here is not None and (lost is None or (end is not None and here.number < end.number))

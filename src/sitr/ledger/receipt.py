@@ -74,7 +74,7 @@ class Receipt:
         provenance = Provenance.of(coins)
         private = provenance is not Provenance.TEST
         return cls(
-            table.name, table.neighbors(), entry, standing, private, ledger=ledger, beside=beside, coins=provenance
+            table.called, table.neighbors(), entry, standing, private, ledger=ledger, beside=beside, coins=provenance
         )
 
     @property

@@ -113,14 +113,14 @@ def claim(source: str, here: Budgeted, *, second: bool) -> list[Budgeted]:
         if others and len(others) == len(budgets) and not second:
             same = (others[0].path, others[0].dataset) == (here.path, here.dataset)
             raise _gone(here.path, here.dataset) if same else _second(others[0])
-        names = [_fingerprint(source), *([_fingerprint(file[0])] if (file := _file(source)) else [])]
+        names = [fingerprint(source), *([fingerprint(file[0])] if (file := _file(source)) else [])]
         content["sources"] |= {name: [asdict(each) for each in [*others, here]] for name in names}
     return others
 
 
 def _budgets(content: Mapping[str, Any], source: str) -> list[Budgeted]:
     """The budgets of a source: by where it is, and for a file with several names, by the file itself."""
-    names = [_fingerprint(source), *([_fingerprint(file[0])] if (file := _file(source)) and file[1] else [])]
+    names = [fingerprint(source), *([fingerprint(file[0])] if (file := _file(source)) and file[1] else [])]
     found = [Budgeted(**each) for name in names for each in content["sources"].get(name, [])]
     return list(dict.fromkeys(found))
 
@@ -141,7 +141,7 @@ def _file(source: str) -> tuple[str, bool] | None:
     return f"device {found.st_dev} file {found.st_ino}", found.st_nlink > 1
 
 
-def _fingerprint(source: str) -> str:
+def fingerprint(source: str) -> str:
     """Keyed, so that nobody without the key can find out whether a guessed source is registered."""
     installation_key()
     key = (state_folder() / "key").read_bytes()

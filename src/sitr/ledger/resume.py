@@ -26,6 +26,7 @@ from sitr.ledger import chain, registry
 from sitr.ledger.acts import ALLOT, RESERVE, ROLE, RULES, rules_body
 from sitr.ledger.book import Page, ledger_id
 from sitr.ledger.database import Connection
+from sitr.ledger.gate import LOST
 from sitr.ledger.key import installation_key
 from sitr.ledger.migrate import as_made
 from sitr.ledger.proposals import RESUMED
@@ -36,9 +37,6 @@ from sitr.ledger.sqlite import sqlite_file
 from sitr.ledger.state import PATIENCE, write_durably
 from sitr.ledger.who import user
 from sitr.ledger.witness import JOINED, NOTHING, Head, altered, follow, signers, witnesses
-
-LOST = "lost with the ledger"
-"""The question of an entry that stands for charges which are no longer in the ledger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +213,16 @@ def restore(backup: Path, path: Path) -> list[Resumed]:
     whole = f"{backup.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(whole, uri=True)) as source, closing(sqlite3.connect(path)) as copy:
         source.backup(copy)
-    ledger = SqlLedger(path, create=False)
+    try:
+        return _resumed(SqlLedger(path, create=False), path)
+    except BaseException:  # who may not go on leaves nothing in the place of the ledger
+        for end in ("", "-wal", "-shm"):
+            Path(f"{path}{end}").unlink(missing_ok=True)
+        raise
+
+
+def _resumed(ledger: SqlLedger, path: Path) -> list[Resumed]:
+    """What was charged since a copy that was just put in place; nothing if it is the newest."""
     with ledger._file.transaction(write=False) as connection:
         own = ledger_id(connection)
         head = None if own is None else witnesses(installation_key()).read(own)

@@ -32,6 +32,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from sitr.accounting.coordinates import at_most
+from sitr.accounting.filter import Filter
 from sitr.errors import BudgetExceeded, IncompatiblePromises, LedgerError, quoted, suggestion
 from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import write
@@ -64,6 +65,15 @@ class Share:
         """From JSON."""
         cap, reserve, paid = (tuple(map(Fraction, plain[name].split(" "))) for name in ("cap", "reserve", "paid"))
         return cls(cap, reserve, paid, plain["charges"])
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What an account lets be charged to it now, of its whole share; both rounded down."""
+
+    account: str
+    left: Kept
+    whole: Kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +139,17 @@ class Accounts:
         """The most that could be charged to an account now, rounded down."""
         least = tuple(map(min, zip(*(amount for _, amount in self.lefts(path)), strict=True)))
         return cast("Kept", at_most(least, like=self.promise))
+
+    def line(self, path: str) -> tuple[Left, ...]:
+        """What this account and all accounts above it have left."""
+        wholes = ((each, at_most(self.share(each).cap, like=self.promise)) for each in line(path))
+        return tuple(Left(self.name(each), self.left(each), cast("Kept", whole)) for each, whole in wholes)
+
+    def seen_from(self, path: str, *, charges: int) -> Filter[Kept]:
+        """The budget as an account sees it: of the promise, exactly what could be charged to it now is left."""
+        least = map(min, zip(*(amount for _, amount in self.lefts(path)), strict=True))
+        taken = zip(self.promise.coordinates(), least, strict=True)
+        return Filter(self.promise, charges, tuple(whole - left for whole, left in taken))
 
     def charge(self, path: str, price: Promise) -> Accounts:
         """The accounts after a charge in the budget's flavor; `BudgetExceeded` says which account refused."""

@@ -16,6 +16,12 @@ from sitr.ledger.roles import Duty, Member, check_charge
 from sitr.ledger.rules import FREE, Rules
 from sitr.ledger.shares import Accounts, Share
 
+MOST_KNOWN = 4096
+"""The number of budgets that are remembered."""
+
+_budgets: dict[tuple[str, int, str, str], Filter[Promise]] = {}
+"""Budgets that were just computed, by what is written of them: whoever reads a chain again needs each of them next."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spent:
@@ -55,6 +61,14 @@ class Spent:
 
     def filter(self) -> Filter[Promise]:
         """The budget of the data set."""
+        known = _budgets.get(self._budget)
+        return self._filter() if known is None else known
+
+    @property
+    def _budget(self) -> tuple[str, int, str, str]:
+        return self.promise, self.charges, self.paid, self.first
+
+    def _filter(self) -> Filter[Promise]:
         promise = parse(self.promise)
         first = parse(self.first) if self.first and isinstance(promise, RandomDP) else None
         paid = Filter(promise).paid if not self.charges else tuple(map(Fraction, self.paid.split(" ")))
@@ -72,4 +86,20 @@ class Spent:
         after = self.filter().consent(charge)
         shares = self.tree(dataset).charge(share, charge).shares if self.shares or share else self.shares
         paid, first = " ".join(map(str, after.paid)), self.first or price
-        return replace(self, entry=entry, charges=after.charges, paid=paid, first=first, shares=shares)
+        made = replace(self, entry=entry, charges=after.charges, paid=paid, first=first, shares=shares)
+        if len(_budgets) >= MOST_KNOWN:
+            _budgets.clear()
+        _budgets[made._budget] = after
+        return made
+
+
+IN_EACH = ") in each "
+"""What the neighbors of an account say if its unit is a person in a period."""
+
+
+def overseen(accounts: Mapping[str, Spent], dataset: str) -> tuple[Spent, ...]:
+    """An account, and the one of all periods if it is that of one of them: whoever acts must be allowed to by both."""
+    own, whole = accounts[dataset], accounts.get(dataset.rpartition("@")[0])
+    if whole is None or IN_EACH not in own.neighbors or whole.neighbors != own.neighbors:
+        return (own,)
+    return own, whole

@@ -28,7 +28,7 @@ from sitr.ledger.database import Connection, LedgerRow
 from sitr.ledger.entry import DIRECT, Account, Entry, Link, Seal, Sealed, Warrant
 from sitr.ledger.examine import Examined, examine
 from sitr.ledger.key import installation_key
-from sitr.ledger.located import Where, located
+from sitr.ledger.located import Where, addressed, located
 from sitr.ledger.migrate import HISTORY, revision, upgrade
 from sitr.ledger.state import PATIENCE
 from sitr.ledger.who import user
@@ -67,6 +67,7 @@ class SqlLedger:
     def __init__(self, where: Where, *, create: bool = True, patience: float = PATIENCE) -> None:
         self._file = located(where, patience=patience)
         self.place = self._file.place
+        self.where = self.place if isinstance(self.place, Path) else addressed(where)
         self._name = str(self.place)
         found = self._revision() if self._file.exists() else None
         if found == HISTORY[-1]:
@@ -146,6 +147,24 @@ class SqlLedger:
                 page.act(SECOND, {"others": several}, dataset=dataset)
             page.check_account(dataset)
         return stored
+
+    def open_part(self, dataset: str, *, of: str) -> Account:
+        """The account of one period of a data set, created if missing, on the terms of all periods.
+
+        The rows of a period are a part of rows that have a budget here, so the registry need not know of them.
+        """
+        with writing(self._file) as page:
+            whole, found = self._account(page.connection, of), self._find(page.connection, dataset)
+            page.check_account(of)
+            if found is None:
+                found = Account(dataset, whole.promise, whole.neighbors, datetime.now(UTC))
+                row = {"dataset": dataset, "promise": write(whole.promise), "neighbors": whole.neighbors}
+                page.insert("accounts", row | {"opened": found.opened.isoformat()})
+                if _is_second(page.connection, of):
+                    page.act(SECOND, {"of": of}, dataset=dataset)
+            check_terms(found, self._name, promise=whole.promise, neighbors=whole.neighbors)
+            page.check_account(dataset)
+        return found
 
     def account(self, dataset: str) -> Account:
         """The account of this data set, or `LedgerError`."""
@@ -315,13 +334,17 @@ class SqlLedger:
         """
         connection = page.connection
         account = self._account(connection, dataset)
-        spent = page.check_account(dataset)
-        budget, signed = self._filter(connection, account), _signature()
+        page.check_account(dataset)
+        budget, now = self._filter(connection, account), datetime.now(UTC)
         charged = cast("Kept", budget.charge(price))
         if not lost:
-            gate.check(page, spent, gate.Charge(dataset, charged, question, plan, description, warrant))
+            gate.check(
+                connection,
+                page.overseen(dataset),
+                gate.Charge(dataset, charged, question, plan, description, warrant, now),
+            )
         after = budget.consent(price)
-        row = {"dataset": dataset, "price": write(charged), "question": question, **signed}
+        row = {"dataset": dataset, "price": write(charged), "question": question, **_signature(now)}
         sums = {"charges": after.charges, "paid": " ".join(map(str, after.paid))}
         links = json.dumps([astuple(link) for link in beside]) if beside else None
         rest = {"beside": links, "plan": plan or None, "description": description or None}
@@ -431,9 +454,9 @@ def check_terms(stored: Account, ledger: str, *, promise: Kept, neighbors: str) 
         )
 
 
-def _signature() -> dict[str, str]:
+def _signature(at: datetime) -> dict[str, str]:
     """The time, the user and the Sitr version."""
-    return {"at": datetime.now(UTC).isoformat(), "by": user(), "version": sitr_version()}
+    return {"at": at.isoformat(), "by": user(), "version": sitr_version()}
 
 
 @cache

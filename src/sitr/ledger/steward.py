@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sitr.accounting.filter import Filter
 from sitr.errors import LedgerError
 from sitr.flavors.notation import write
 from sitr.flavors.promise import Promise
 from sitr.ledger import acts
 from sitr.ledger.book import now, writing
+from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
 from sitr.ledger.roles import Duty, Member
 from sitr.ledger.rules import Rules
@@ -63,6 +65,8 @@ def state(ledger: Ledger, dataset: str) -> Spent:
 
 def tree(ledger: Ledger, dataset: str) -> Accounts:
     """The budget of a data set and its sub-budgets, as they are now."""
+    if isinstance(ledger, LazyLedger) and ledger.of and not ledger.accounts():
+        return Accounts(dataset, ledger.promise, Filter(ledger.promise).paid)
     file = in_file(ledger)
     if file.divided(dataset):
         return state(file, dataset).tree(dataset)
@@ -71,7 +75,9 @@ def tree(ledger: Ledger, dataset: str) -> Accounts:
 
 
 def in_file(ledger: Ledger) -> SqlLedger:
-    """The ledger, if it has acts."""
+    """The ledger, if it has acts. The account of a period is opened now, if it is new."""
+    if isinstance(ledger, LazyLedger) and ledger.of:
+        return ledger.opened()
     if not isinstance(ledger, SqlLedger):
         raise LedgerError(
             given="This budget is opened by its first charge, or kept in memory.",
@@ -92,6 +98,7 @@ def _act(ledger: Ledger, dataset: str, kind: str, body: Mapping[str, Any]) -> Ac
     file = in_file(ledger)
     file.account(dataset)
     with writing(file._file) as page:
+        page.check_steward(dataset)
         spent = acts.applied(page.check_account(dataset), dataset, kind, body, by=user())
         page.act(kind, body, dataset=dataset)
     return spent.tree(dataset)

@@ -22,11 +22,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sitr.errors import LedgerError, SitrError
-from sitr.ledger import acts, chain, proposals
+from sitr.ledger import acts, chain, gate, proposals
 from sitr.ledger.database import Connection
 from sitr.ledger.key import Key, genuine
 from sitr.ledger.roles import check_steward
-from sitr.ledger.spent import Spent
+from sitr.ledger.spent import Spent, overseen
 from sitr.ledger.state import absolute, locked, state_folder, unwritable, write_durably
 
 BEGAN, JOINED = "began", "joined"
@@ -73,6 +73,8 @@ def follow(connection: Connection, head: Head, *, name: str) -> Head:
     newest = chain.last(connection)
     if there is None or newest is None or there.hash != head.hash:
         raise behind(name, head.number, 0 if newest is None else newest.number)
+    if newest.number == head.number:
+        return head
     at, accounts, known = there, dict(head.accounts), signers(connection)
     for found in chain.records(connection, after=head.number):
         if found.number != at.number + 1 or found.before != at.hash:
@@ -110,6 +112,7 @@ def _charged(connection: Connection, found: chain.Record, accounts: dict[str, Sp
     spent = accounts.get(row["dataset"])
     if spent is None or row["number"] <= spent.entry:
         return False
+    gate.check_again(connection, row, overseen(accounts, row["dataset"]))
     who = {"share": row["share"] or "", "by": row["by"]}
     after = spent.after(row["dataset"], entry=row["number"], price=row["price"], **who)
     accounts[row["dataset"]] = after
@@ -121,12 +124,17 @@ def _charged(connection: Connection, found: chain.Record, accounts: dict[str, Sp
 
 def _acted(connection: Connection, found: chain.Record, accounts: dict[str, Spent]) -> bool:
     row = connection.execute("SELECT * FROM acts WHERE number = ?", (int(found.row),)).fetchone()
+    if row["kind"] in acts.EFFECTIVE or row["kind"] in proposals.DECISIONS:
+        for spent in overseen(accounts, row["dataset"]):
+            check_steward(spent.members, row["by"])
     if row["kind"] in acts.EFFECTIVE:
         accounts[row["dataset"]] = acts.applied(
             accounts[row["dataset"]], row["dataset"], row["kind"], body(row["body"]), by=row["by"]
         )
+    if row["kind"] == proposals.RESUMED:
+        for spent in accounts.values():
+            check_steward(spent.members, row["by"])
     if row["kind"] in proposals.DECISIONS:
-        check_steward(accounts[row["dataset"]].members, row["by"])
         return proposals.sound(connection, row)
     return True
 

@@ -18,7 +18,7 @@ from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.mechanisms.partition import PartitionSelection
 from sitr.namespace import Later
-from sitr.neighbors.unit import Person
+from sitr.neighbors.unit import Person, Unit
 from sitr.numbers import exact
 from sitr.plans.plan import Measurement
 from sitr.questions.aggregate.bias import Amount, Why, clamped_in
@@ -562,6 +562,12 @@ def _rounded(column: Shown, limited: Sequence[Estimate]) -> bool:
     return any(isinstance(figures, Figures) and figures.rounds for figures in forms(column, limited))
 
 
+def _period(unit: Unit) -> dict[str, str] | None:
+    """The period that the unit is a part of."""
+    period = unit.period if isinstance(unit, Person) else None
+    return None if period is None else {"column": period.column, "length": period.length.value, "name": period.name}
+
+
 def _content(plan: AggregatePlan, headline: Headline, *, cells: int | None = None) -> dict[str, Any]:
     query, words, say = plan.query, ENGLISH, ENGLISH.aggregate
     return {
@@ -569,6 +575,7 @@ def _content(plan: AggregatePlan, headline: Headline, *, cells: int | None = Non
             "unit": "person" if isinstance(query.unit, Person) else "row",
             "column": query.unit.column if isinstance(query.unit, Person) else None,
             "relation": query.relation.value,
+            "period": _period(query.unit),
         },
         "caps": {
             "max_groups": query.max_groups,

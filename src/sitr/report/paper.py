@@ -13,6 +13,7 @@ from sitr.flavors.arrows import Kept
 from sitr.flavors.random import RandomDP
 from sitr.ledger.receipt import Receipt
 from sitr.namespace import Later
+from sitr.neighbors.unit import Person
 from sitr.plans.plan import Plan
 from sitr.report import envelope
 from sitr.report.headline import Headline
@@ -227,11 +228,18 @@ def again(receipt: Receipt, words: Words) -> Facts:
     return (("asked again", words.again(receipt)),) if receipt.again else ()
 
 
+def periods(query: Protects, words: Words) -> Facts:
+    """Whom a promise protects, where it is not a person or a row but a person in a period."""
+    period = query.unit.period if isinstance(query.unit, Person) else None
+    return () if period is None else (("who is protected", words.protected(query)),)
+
+
 def _promised(headline: Headline, query: Protects, words: Words) -> Facts:
     """The promise as every report states it: in its own flavor, as (ε, δ), in words, and for the odds."""
     promise, odds = cast("Kept", headline.promise), words.odds(headline, query)
     return (
         ("promise", words.promise(promise)),
+        *periods(query, words),
         ("as (ε, δ)", words.headline(headline)),
         ("meaning", words.meaning(headline, query)),
         *([("odds", odds)] if odds else ()),

@@ -7,7 +7,7 @@ question loads the reports of its own kind only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sitr.accounting.filter import Filter
 from sitr.ledger.receipt import Receipt
@@ -16,6 +16,12 @@ from sitr.plans.plan import Plan
 from sitr.report import joined
 from sitr.report.paper import Paper
 from sitr.report.prices import priced, warned
+
+if TYPE_CHECKING:
+    from sitr.ledger.shares import Accounts
+    from sitr.report import shares
+else:  # most budgets are not divided
+    shares = Later("sitr.report.shares")
 
 Others = Sequence[tuple[str, str, Filter]]
 """Data sets, who is protected in them, and their budgets."""
@@ -49,6 +55,7 @@ PRICED = {"sitr.questions.aggregate.plan.AggregatePlan", "sitr.questions.histogr
 def answer_paper(released: Any, receipt: Receipt) -> Paper:
     """The paper of an answer."""
     paper: Paper = RELEASED[_name(released)].answer(released, receipt)
+    paper = shares.answered(paper, receipt) if receipt.entry.share else paper
     return joined.answered(paper, receipt, released.plan)
 
 
@@ -64,14 +71,20 @@ def preview_paper(
     *,
     others: Others = (),
     sizes: Mapping[str, float] | None = None,
+    share: tuple[Accounts, str] | None = None,
 ) -> Paper:
     """The paper of a preview; `standing` is the budget now, and `plans` are those at this price and at others.
 
     `others` are the budgets of other tables that it joins, and `sizes` are the sizes of its columns in an earlier
-    answer to the same question.
+    answer to the same question. A `share` is the sub-budget that would pay, by its path among the accounts.
     """
     name = _name(plan)
-    paper: Paper = joined.previewed(PLANNED[name].preview(plan, standing), plan, others)
+    paper: Paper = PLANNED[name].preview(plan, standing)
+    if share is not None:
+        accounts, path = share
+        standing = accounts.seen_from(path, charges=standing.charges)
+        paper = shares.previewed(paper, plan, accounts, path, standing)
+    paper = joined.previewed(paper, plan, others)
     if name not in PRICED:
         return paper
     errors, contents = PLANNED[name].errors, PLANNED[name].error_contents

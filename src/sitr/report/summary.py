@@ -12,7 +12,7 @@ from sitr.dataset.schema import Table as Description
 from sitr.neighbors.unit import Person
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import legible, shortened, visible
-from sitr.report.paper import Facts, Paper, PaperColumn, PaperTable, Role
+from sitr.report.paper import Facts, Paper, PaperColumn, PaperTable, Role, periods
 from sitr.report.standing import meaning, recorded_dict
 from sitr.report.words.words import Words, in_words
 
@@ -109,6 +109,7 @@ def budget(
     words = in_words(words)
     facts: Facts = (
         ("promise", words.promise(standing.promise)),
+        *periods(table, words),
         ("meaning", meaning(standing, table, words)),
         ("spent", words.notation(standing.spent())),
         ("left", words.notation(standing.remaining(), left=True)),
@@ -122,6 +123,7 @@ def budget(
         lambda: {
             "kind": "budget",
             "dataset": name,
+            "protects": table.neighbors(),
             "promise": promise_dict(standing.promise),
             "spent": promise_dict(standing.spent()),
             "remaining": promise_dict(standing.remaining()),

@@ -16,6 +16,7 @@ from sitr.plans.plan import Plan
 from sitr.questions.question import Question, Stage
 from sitr.session import deadline
 from sitr.session.desk import Desk
+from sitr.session.period import check_named
 
 if TYPE_CHECKING:
     from sitr.ledger import together
@@ -58,6 +59,7 @@ def ask(
     """
     public, plan = deadline.declared(), question.plan(price_of(price))
     plan.check()
+    check_named(at.table, question.reading())
     if at.warrant.key and (found := kept.repeated(plan, at=at)) is not None:
         return found
     if coins is None and not fresh and (found := kept.again(plan, at=at)) is not None:

@@ -114,10 +114,10 @@ class Budget(Shared, Displayed):
     @property
     def paper(self) -> Paper:
         """What is shown of it: what is spent and what is left now."""
-        return summary.budget(self.table.name, self.table, self.standing(), in_advance=self.in_advance())
+        return summary.budget(self.table.called, self.table, self.standing(), in_advance=self.in_advance())
 
     def _brief(self) -> str:
-        name, say = self.table.name, in_words().summary
+        name, say = self.table.called, in_words().summary
         try:
             return say.budget(name, self.standing())
         except SitrError as problem:  # the ledger was moved, or is in use

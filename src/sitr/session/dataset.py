@@ -26,6 +26,7 @@ from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
 from sitr.ledger.located import addressed, located
 from sitr.namespace import Later
+from sitr.neighbors.period import Period
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
 from sitr.numbers import Number
@@ -231,6 +232,12 @@ class Dataset(Displayed):
                 given="no prices" if not paid else f"{self.table.name}, which is in no file, and no ledger",
                 do='Write for example one_off("pure(0.1)", ledger="sitr.db").',
             )
+        if self.table.period is not None:
+            raise DescriptionError(
+                given=f"{self.table.name} has a budget for each {self.table.period.length.value}, and none for one "
+                "question.",
+                do="Open its budget in a ledger: budget(rho=0.5, ledger=…).period(…).",
+            )
         check_undescribed(self.source)
         promise = allowed(self.table.relation, price_of(reduce(add, paid)))
         named = source.name if isinstance(source, FileTable) else file and file.name.split(".")[0]
@@ -384,6 +391,7 @@ def protect(
     types: Mapping[str, str] | None = None,
     accept_types: bool = False,
     relation: Relation = Relation.ADD_REMOVE,
+    period: str | Period | None = None,
     name: str | None = None,
     public: Mapping[str, str | Path | ArrowStream] | None = None,
     table: str | None = None,
@@ -404,6 +412,11 @@ def protect(
     values mean no value in every column; an empty one always does. What is not declared is proposed from the
     rows, and you must confirm it: by declaring the types of all columns and every unusual format, or by
     `accept_types=True`. All of this counts as public.
+
+    With a `period`, such as "admitted:month" (or quarter, or year), the unit is one person in one month, by dates in
+    this column. Every month then has a budget of its own, every question names its month
+    (`budget.period("2026-03")`) and reads this month's rows only. **Somebody with rows in several months pays in
+    each**: what they are promised is the sum over these months.
 
     `public` declares public tables by name, such as last year's published rows: synthetic rows can be compared with
     them for free. Their rows are shown exactly, so the protected table cannot be one of them.
@@ -434,7 +447,7 @@ def protect(
     if found.file is not None and not accept_types:
         confirmation.confirm(found.file, declared=found.declared, written=written)
     return found.protect(
-        unit=Person(unit) if isinstance(unit, str) else unit,
+        unit=_unit(unit, period),
         max_groups=max_groups,
         max_rows_per_group=max_rows_per_group,
         max_rows=max_rows,
@@ -445,6 +458,20 @@ def protect(
         name=name,
         public={} if public is None else public,
     )
+
+
+def _unit(unit: str | Unit, period: str | Period | None) -> Unit:
+    """Who is protected: a person, perhaps in each period, or a row."""
+    if period is None:
+        return Person(unit) if isinstance(unit, str) else unit
+    found = period if isinstance(period, Period) else Period.of(period)
+    if found is None or not isinstance(unit, str | Person):
+        raise DescriptionError(
+            wanted="the column of a person as the unit, and a period such as admitted:month",
+            given=f"unit={unit!r} and period={period!r}",
+            do="Leave the period out, or give both; a period is a month, a quarter or a year.",
+        )
+    return Person(unit if isinstance(unit, str) else unit.column, found)
 
 
 def open(description: str | Path) -> Dataset:

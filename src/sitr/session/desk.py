@@ -23,8 +23,8 @@ VARIABLE = "SITR_KEEP_ANSWERS"
 
 
 def account_name(table: Table) -> str:
-    """The name of a data set in the ledger. Questions ignore case, so budgets must too."""
-    return table.name.casefold()
+    """The name of a data set in the ledger, with its period. Questions ignore case, so budgets must too."""
+    return table.called.casefold()
 
 
 def keeping() -> bool:

@@ -30,6 +30,12 @@ def checked(at: Desk, others: Sequence[Desk], *, public: Iterable[str]) -> tuple
 
 def _check_alike(own: Table, other: Table) -> None:
     for table in (own, other):
+        if table.period is not None:
+            raise QuestionError(
+                given=f"The table {table.name} has a budget for each {table.period.length.value}, and can be joined "
+                "with public tables only.",
+                do="Protect both tables without periods to join them.",
+            )
         if not isinstance(table.unit, Person):
             raise QuestionError(
                 given=f"The table {table.name} protects each row by itself, so that its rows have no unit to join by.",

@@ -27,15 +27,18 @@ from sitr.session.answer import Answer
 from sitr.session.ask import ask
 from sitr.session.column_errors import ColumnErrors, ranked
 from sitr.session.desk import Desk
+from sitr.session.period import check_named
 from sitr.session.prices import Errors, Sizes, around, expected, price_for, released_sizes
 from sitr.session.shown import Displayed, once
 
 if TYPE_CHECKING:
-    from sitr.ledger import approval
+    from sitr.ledger import approval, steward
     from sitr.ledger.proposals import Proposal
+    from sitr.ledger.shares import Accounts
     from sitr.session import kept
 else:  # a preview requests nothing and keeps nothing
-    approval, kept = Later("sitr.ledger.approval"), Later("sitr.session.kept")
+    approval, steward = Later("sitr.ledger.approval"), Later("sitr.ledger.steward")
+    kept = Later("sitr.session.kept")
 
 Answered_co = TypeVar("Answered_co", bound=Answer, covariant=True)
 
@@ -84,6 +87,7 @@ class Request(Displayed, Generic[Answered_co]):
                 given="no error",
                 do='Write preview(error={"n": "1%"}, size={"n": 20000}).',
             )
+        check_named(self.at.table, self.question.reading())
         standing = self.at.ledger.standing(self.at.account)
         if error is None:
             paid = self._paid(price, amounts)
@@ -93,13 +97,14 @@ class Request(Displayed, Generic[Answered_co]):
             raise QuestionError(
                 wanted="either a price or an error", given="both", do="Leave the price out: the error determines it."
             )
-        plan = self.question.plan(paid)
+        plan, own = self.question.plan(paid), self.at.warrant.share
         others = tuple(
             (desk.account, desk.table.neighbors(), desk.ledger.standing(desk.account)) for desk in self.at.beside
         )
         for budget in (standing, *(now for _, _, now in others)):
             budget.charge(plan.price)  # a price in a flavor that a budget does not take is refused here
-        return Preview(self.question, plan, standing, paid, others, released_sizes(plan.text, self.at))
+        share = (steward.tree(self.at.ledger, self.at.account), own) if own else None
+        return Preview(self.question, plan, standing, paid, others, released_sizes(plan.text, self.at), share)
 
     def price_for(
         self, error: Errors, *, size: Sizes | None = None, rows: int | None = None, delta: float | None = None
@@ -171,12 +176,25 @@ class Preview(Displayed):
     """The budgets of other tables that the question joins."""
     sizes: Mapping[str, float] = field(default_factory=dict)
     """The sizes of the columns in an earlier answer to the same question; none if there is none."""
+    share: tuple[Accounts, str] | None = None
+    """The accounts, and the path of the sub-budget that would pay; None if the budget itself would."""
+
+    @property
+    def payable(self) -> Filter:
+        """The budget as who pays sees it: what is left of it is the most that could be paid."""
+        if self.share is None:
+            return self.standing
+        accounts, path = self.share
+        return accounts.seen_from(path, charges=self.standing.charges)
 
     @property
     def paper(self) -> Paper:
         """What is shown of it, the same on the terminal, in notebooks and as JSON."""
         return once(
-            self, lambda: preview_paper(self.plan, self.standing, self._plans, others=self.others, sizes=self.sizes)
+            self,
+            lambda: preview_paper(
+                self.plan, self.standing, self._plans, others=self.others, sizes=self.sizes, share=self.share
+            ),
         )
 
     def prices(self) -> tuple[Preview, ...]:
@@ -188,7 +206,7 @@ class Preview(Displayed):
         return tuple(replace(self, plan=plan) for plan in self._plans())
 
     def _plans(self) -> tuple[Plan, ...]:
-        return around(self.question, self.price if self.offered is None else self.offered, self.plan, self.standing)
+        return around(self.question, self.price if self.offered is None else self.offered, self.plan, self.payable)
 
     def _brief(self) -> str:
         try:
@@ -198,7 +216,7 @@ class Preview(Displayed):
         if getattr(self.paper.query, "unmeasured", False):
             said = self.paper.words.aggregate.unmeasured
             errors = ColumnErrors({said(name): error for name, error in errors.items()}, ranks=map(said, errors.ranks))
-        text, after = summary.in_one_line(self.plan.text), after_paying(self.plan, self.standing)
+        text, after = summary.in_one_line(self.plan.text), after_paying(self.plan, self.payable)
         return self.paper.words.summary.preview(text, cast("Kept", self.price), errors, after, ranks=errors.ranks)
 
     @property

@@ -13,6 +13,7 @@ from sitr.ledger.roles import Duty, Member
 from sitr.ledger.rules import Rules
 from sitr.namespace import Later
 from sitr.session.desk import Desk
+from sitr.session.period import Periodic
 
 if TYPE_CHECKING:
     from sitr.ledger import approval, steward
@@ -22,7 +23,7 @@ else:  # only those need them who share a budget
     approval, steward = Later("sitr.ledger.approval"), Later("sitr.ledger.steward")
 
 
-class Shared:
+class Shared(Periodic):
     """A budget that several people use.
 
     Its sub-budgets have names such as `ana` or `team/ana`, and they are allocations: a charge to one is accepted by it
@@ -109,14 +110,21 @@ class Shared:
             raise InvalidUse(wanted="the number of a request", given=quoted(request), do="See budget.queue().")
         return self._on(request=request)
 
-    def paying(self, *, account: str | None = None, request: int | None = None, key: str | None = None) -> Self:
-        """The same budget, charged on a sub-budget, for an approved request and under a key, as far as they are given.
+    def paying(
+        self,
+        *,
+        period: str | None = None,
+        account: str | None = None,
+        request: int | None = None,
+        key: str | None = None,
+    ) -> Self:
+        """The same budget, of a period, on a sub-budget, for an approved request and under a key, as far as given.
 
         The name of the sub-budget may begin with the name of the data set, as ledgers show it.
         """
-        found = self
+        found = self if period is None else self.period(period)
         if account is not None:
-            found = found.account(account.casefold().removeprefix(f"{self._at.table.name.casefold()}/"))
+            found = found.account(account.casefold().removeprefix(f"{found._at.account}/"))
         found = found if request is None else found.approved(request)
         return found if key is None else found.keyed(key)
 

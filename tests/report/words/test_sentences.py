@@ -28,6 +28,7 @@ from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.departure import Departure
 from sitr.ledger.receipt import Paid
+from sitr.ledger.shares import Left
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
@@ -111,6 +112,7 @@ def samples() -> dict[str, list[Any]]:
         "Total": [Total(0.5, 0.75, two_sided=True), Total(0.0, 0.75, two_sided=False)],
         "Receipt": [certified(releases[0]).receipt, receipt],
         "Sequence[str]": [("س", "ص")],
+        "Sequence[Left]": [(Left("س", PureDP(0.5), PureDP(1.0)), Left("ص", PureDP(1.5), PureDP(2.0)))],
         "Iterable[str]": [("س", "ص")],
         "Sequence[tuple[str, str]]": [(("س", "± 1"),)],
         "Sequence[tuple[str, Fraction]]": [(("س", Fraction(1)), ("ص", Fraction(4)))],

@@ -65,15 +65,16 @@ class Count(Operators):
         if not self.distinct:
             # Where no row lacks a value, COUNT(*) is the same number, and is measured once for both.
             return Term() if of is not None and not of.nullable else Term(of)
-        if of is not None and of.column is not None and view.unit == Person(of.column.name):
+        unit = view.unit.column if isinstance(view.unit, Person) else None
+        if of is not None and of.column is not None and of.column.name == unit:
             return Term(of, people=True)
         if of is None or of.kind not in GROUPABLE:
-            unit = f"COUNT(DISTINCT {identifier(view.unit.column)})" if isinstance(view.unit, Person) else "COUNT(*)"
+            people = "COUNT(*)" if unit is None else f"COUNT(DISTINCT {identifier(unit)})"
             kinds = ", ".join(kind.value for kind in GROUPABLE)
             what = "*" if of is None else f"{of.text}, which has type {of.kind.value}"
             raise QuestionError(
                 given=f"COUNT(DISTINCT …) cannot count {what}.",
-                do=f"Count a column of type {kinds}, write CAST(… AS INTEGER), or ask for {unit}.",
+                do=f"Count a column of type {kinds}, write CAST(… AS INTEGER), or ask for {people}.",
             )
         return Distinct(of)
 

@@ -14,7 +14,9 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.receipt import Receipt
+from sitr.ledger.shares import Left
 from sitr.mechanisms.additive import Noise
+from sitr.neighbors.period import Period
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.numbers import Number
@@ -32,7 +34,7 @@ from sitr.report.words.arabic.joins import JoinWords
 from sitr.report.words.arabic.labels import LABELS
 from sitr.report.words.arabic.marks import code, listed, ltr, named
 from sitr.report.words.arabic.meaning import DELTA, EPSILON, GAMMA, exceptions, kept, likelihood, moved
-from sitr.report.words.arabic.nouns import confidence, noise, unit, units
+from sitr.report.words.arabic.nouns import PERIODS, confidence, noise, unit, units, when
 from sitr.report.words.arabic.questions import question
 from sitr.report.words.arabic.ranks import RankWords
 from sitr.report.words.arabic.server import ServerWords
@@ -200,9 +202,21 @@ class Arabic:
         if isinstance(query.unit, Person):
             who = f"كل شخص محمي (أي جميع الصفوف التي تحمل قيمة {named(query.unit.column)} نفسها)"
             them = "بصفوفه أو من دونها"
+            if (period := query.unit.period) is not None:
+                return self._periodic(query.unit.column, period)
         if query.relation is Relation.ADD_REMOVE:
             return f"{who}: فالإجابة تكاد تكون نفسها {them}."
         return f"{who}: فالإجابة تكاد تكون نفسها لو حل محله أي {unit(query)} آخر. أما عدد {units(query)} فغير محمي."
+
+    def _periodic(self, column: str, period: Period) -> str:
+        """Who is protected where the unit is a person in a period."""
+        length, several, same = PERIODS[period.length]
+        read = f" ولا تقرأ هذه الإجابة إلا صفوف {ltr(period.name)}." if period.name else ""
+        return (
+            f"كل شخص في كل {length} محمي (أي جميع الصفوف التي تحمل قيمة {named(column)} نفسها ويقع فيها "
+            f"{named(period.column)} في ال{length} {same}): فالإجابة تكاد تكون نفسها بصفوفه هذه أو من دونها.{read} "
+            f"ومن له صفوف في عدة {several} يدفع في كل منها: فالموعود به هو المجموع على هذه ال{several}."
+        )
 
     def neighbors(self, receipt: Receipt, /) -> str:
         """How two neighbouring tables differ."""
@@ -214,8 +228,10 @@ class Arabic:
         relation = next((name for kind, name in RELATIONS.items() if kind.value == how), None)
         if relation is None or not (who == "row" or who.startswith("person (")):
             return named(neighbors)
-        unit = "صف" if who == "row" else f"شخص ({named(who.removeprefix('person (').removesuffix(')'))})"
-        return f"{unit}، بعلاقة {relation}"
+        person, _, each = who.partition(") in each ")
+        unit = "صف" if who == "row" else f"شخص ({named(person.removeprefix('person (').removesuffix(')'))})"
+        length, _, column = each.removesuffix(")").partition(" (")
+        return f"{unit}{when(length, column)}، بعلاقة {relation}"
 
     def noise(self, law: Noise, /, *, granularity: Number = 1) -> str:
         """The law of the noise and its scale, with the value of one granule."""
@@ -294,6 +310,10 @@ class Arabic:
         """What is left of a budget, and the whole."""
         return f"{kept(budget.remaining(), left=True)} من {kept(budget.promise)}"
 
+    def left_in(self, lefts: Sequence[Left], /) -> str:
+        """What a sub-budget and the accounts above it have left."""
+        return "؛ ".join(f"{named(each.account)}: {kept(each.left, left=True)} من {kept(each.whole)}" for each in lefts)
+
     def stands(self, budget: Filter, /) -> str:
         """What is spent and what is left."""
         return f"أُنفق {kept(budget.spent())}؛ وبقي {kept(budget.remaining(), left=True)}"
@@ -320,14 +340,23 @@ ARABIC = Arabic()
 def _doubt(query: Protects) -> str:
     """The fact that the promise keeps in doubt."""
     person = isinstance(query.unit, Person)
+    if isinstance(query.unit, Person) and query.unit.period is not None:
+        return f"وجودك في هذه البيانات في {_any(query.unit.period)}"
     if query.relation is Relation.ADD_REMOVE:
         return "وجودك في هذه البيانات" if person else "وجود أي صف بعينه في هذه البيانات"
     return f"ما إذا كانت هذه البيانات تضم {'صفوفك أم صفوفًا أخرى مكانها' if person else 'صفًا بعينه أم صفًا آخر مكانه'}"
 
 
+def _any(period: Period) -> str:
+    """A period by its name, or any one of them."""
+    return ltr(period.name) if period.name else f"أي {PERIODS[period.length][0]}"
+
+
 def _sides(query: Protects) -> tuple[str, str]:
     """The two neighbouring tables."""
     person = isinstance(query.unit, Person)
+    if isinstance(query.unit, Person) and query.unit.period is not None:
+        return f"مع بياناتك في {_any(query.unit.period)}", "من دونها"
     if query.relation is Relation.ADD_REMOVE:
         return ("مع بياناتك", "من دونها") if person else ("مع أي صف بعينه", "من دونه")
     if person:

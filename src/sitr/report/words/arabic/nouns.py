@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sitr.mechanisms.additive import Noise
+from sitr.neighbors.period import Length
 from sitr.neighbors.unit import Person
 from sitr.numbers import Number, exact
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.report.figures import CONFIDENCE, about, number
-from sitr.report.words.arabic.marks import ltr
+from sitr.report.words.arabic.marks import ltr, named
 from sitr.report.words.explanation import one_in
 from sitr.report.words.protects import Protects
 
@@ -71,6 +72,20 @@ def counted(count: int, noun: Noun, *, oblique: bool = False) -> str:
     last = count % 100
     form = noun.plural if 3 <= last <= 10 else noun.accusative if last >= 11 else noun.singular
     return f"{ltr(number(count))} {form}"
+
+
+PERIODS = {
+    Length.MONTH: ("شهر", "أشهر", "نفسه"),
+    Length.QUARTER: ("ربع سنة", "أرباع", "نفسه"),
+    Length.YEAR: ("سنة", "سنوات", "نفسها"),
+}
+"""The lengths of periods: one, several, and the same one."""
+
+
+def when(length: str, column: str) -> str:
+    """In each period, by its length and its column as a ledger writes them; empty if it has none."""
+    found = next((name for kind, (name, _, _) in PERIODS.items() if kind.value == length), None)
+    return "" if found is None else f" في كل {found} ({named(column)})"
 
 
 def unit(query: Protects) -> str:

@@ -15,7 +15,7 @@ from sitr.neighbors.unit import Person
 from sitr.report.figures import about, error, number, step
 from sitr.report.words.arabic.marks import code, listed, ltr, named
 from sitr.report.words.arabic.meaning import kept
-from sitr.report.words.arabic.nouns import ANSWER, COLUMN, GROUP, ROW, confidence, counted
+from sitr.report.words.arabic.nouns import ANSWER, COLUMN, GROUP, ROW, confidence, counted, when
 from sitr.report.words.arabic.questions import question
 from sitr.report.words.arabic.ranks import RankWords
 from sitr.report.words.messages import isolated
@@ -40,6 +40,7 @@ class SummaryWords:
     def unit(self, table: Table, /) -> str:
         """Who is protected."""
         who = f"شخص ({named(table.unit.column)})" if isinstance(table.unit, Person) else "صف"
+        who += "" if table.period is None else when(table.period.length.value, table.period.column)
         return f"{who}، بعلاقة {RELATIONS[table.relation]}"
 
     def caps(self, table: Table, /) -> str:

@@ -18,6 +18,7 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.receipt import Receipt
 from sitr.mechanisms.additive import Noise
 from sitr.namespace import Later
+from sitr.neighbors.period import Period
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.numbers import Number
@@ -31,6 +32,7 @@ from sitr.report.words.notation import exceptions, notation
 from sitr.report.words.protects import Protects
 
 if TYPE_CHECKING:
+    from sitr.ledger.shares import Left
     from sitr.report.words.english.accounting import AccountingWords
     from sitr.report.words.english.audit import AuditWords
     from sitr.report.words.english.batch import BatchWords
@@ -243,11 +245,24 @@ class English:
         who, them = "Each single row", "it"
         if isinstance(query.unit, Person):
             who, them = f"Each person (all rows with the same {visible(query.unit.column)})", "that person's rows"
+            if (period := query.unit.period) is not None:
+                return self._periodic(query.unit.column, period)
         if query.relation is Relation.ADD_REMOVE:
             return f"{who} is protected: the answer would look much the same with or without {them}."
         return (
             f"{who} is protected: the answer would look much the same with any other {unit(query)} instead. "
             f"The number of {units(query)} is not protected."
+        )
+
+    def _periodic(self, column: str, period: Period) -> str:
+        """Who is protected where the unit is a person in a period."""
+        length = period.length.value
+        read = f" This answer reads the rows of {period.name} only." if period.name else ""
+        return (
+            f"Each person in each {length} (all rows with the same {visible(column)} whose {visible(period.column)} is "
+            f"in the same {length}) is protected: the answer would look much the same with or without that person's "
+            f"rows of the {length}.{read} Somebody with rows in several {length}s pays in each of them: what they are "
+            f"promised is the sum over these {length}s."
         )
 
     def neighbors(self, receipt: Receipt, /) -> str:
@@ -334,6 +349,12 @@ class English:
         """What is left of a budget, and the whole."""
         return f"{notation(budget.remaining(), left=True)} of {notation(budget.promise)}"
 
+    def left_in(self, lefts: Sequence[Left], /) -> str:
+        """What a sub-budget and the accounts above it have left."""
+        return "; ".join(
+            f"{visible(each.account)}: {notation(each.left, left=True)} of {notation(each.whole)}" for each in lefts
+        )
+
     def stands(self, budget: Filter, /) -> str:
         """What is spent and what is left."""
         return f"{notation(budget.spent())} spent; {notation(budget.remaining(), left=True)} left"
@@ -365,14 +386,23 @@ def _inside(inner: Promise) -> Kept:
 def _doubt(query: Protects) -> str:
     """The fact that the promise keeps in doubt."""
     person = isinstance(query.unit, Person)
+    if isinstance(query.unit, Person) and query.unit.period is not None:
+        return f"whether you are in these data {_when(query.unit.period)}"
     if query.relation is Relation.ADD_REMOVE:
         return "whether you are in these data" if person else "whether any one row is in these data"
     return f"whether these data hold {'your rows or other rows' if person else 'one row or another row'} in their place"
 
 
+def _when(period: Period, *, of: str = "in") -> str:
+    """A period by its name, or any one of them."""
+    return f"{of} {period.name}" if period.name else f"{of} any one {period.length.value}"
+
+
 def _sides(query: Protects) -> tuple[str, str]:
     """The two neighbouring tables."""
     person = isinstance(query.unit, Person)
+    if isinstance(query.unit, Person) and query.unit.period is not None:
+        return f"with your data {_when(query.unit.period, of='of')}", "without them"
     if query.relation is Relation.ADD_REMOVE:
         return ("with your data", "without them") if person else ("with any one row", "without it")
     if person:

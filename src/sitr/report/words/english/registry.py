@@ -31,7 +31,8 @@ class RegistryWords:
     def adjacent(self, account: Account, table: Table | None, /) -> str:
         """What adjacent data sets are."""
         person, replaced = account.neighbors.startswith("person"), account.neighbors.endswith("replace-one")
-        whose = "all rows of one person" if person else "one row"
+        each = f" in one {account.neighbors.partition(') in each ')[2].partition(' ')[0]}"
+        whose = f"all rows of one person{each if ') in each ' in account.neighbors else ''}" if person else "one row"
         how = f"replacing {whose} by others" if replaced else f"adding or removing {whose}"
         unit = None if table is None else table.unit
         column = f" A person is one value of the column {visible(unit.column)}." if isinstance(unit, Person) else ""
