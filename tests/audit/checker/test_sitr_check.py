@@ -373,6 +373,24 @@ def test_a_stage_without_one_of_its_measurements_is_found(kind: str, pages: Page
         stage["measurements"].append(left_out)
 
 
+def test_a_measurement_cannot_have_less_than_no_loss(pages: Pages) -> None:
+    """A second one with a negative scale would make up for the first one, whose noise is too small."""
+    figures, measurements = forged(pages, "joined")
+    measurements.append(json.loads(json.dumps(measurements[0])))
+    for one, factor in ((measurements[0], Fraction(1, 2)), (measurements[-1], Fraction(-1))):
+        one["mechanism"]["scale"] = str(Fraction(one["mechanism"]["scale"]) * factor)
+        one["promise"]["epsilon"] /= float(factor)
+        one["error"] = None
+    assert [row[0].partition(":")[0] for row in wrong(json.dumps(figures))] == ["sizes"]
+
+
+@pytest.mark.parametrize("times", [0, -1])
+def test_numbers_are_released_at_least_once(times: int, pages: Pages) -> None:
+    figures, measurements = forged(pages, "joined")
+    measurements[0]["moves"][0]["times"] = times
+    assert any(row[0].startswith("sizes") for row in wrong(json.dumps(figures)))
+
+
 def test_gaussian_noise_has_no_epsilon_of_its_own() -> None:
     """A pure promise must not count it as nothing; nor may a promise without δ hide one."""
     bell = {"law": "discrete Gaussian", "sigma": "1/9", "sensitivity": "1", "granularity": "1", "single": True}

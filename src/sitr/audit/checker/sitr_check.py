@@ -1,6 +1,4 @@
-"""A second opinion on Sitr: derive the figures of a certificate again, from the caps, bounds and noise that it states.
-
-    python sitr_check.py certificate.html
+"""A second opinion on Sitr: `python sitr_check.py certificate.html` derives its figures again from caps and noise.
 
 It also reads the JSON of an answer (`sitr ask --json`) and of a ledger (`sitr ledger show --json`). It needs
 python-flint and nothing of Sitr: it was written from the papers below, to be read in an afternoon. Exit codes: 0 all
@@ -35,6 +33,7 @@ from flint import arb, arb_poly, ctx
 BITS, DIGITS, SOUND, LOOSE, SHARP = 128, 1e-12, 5e-4, 1e-2, 1e-5
 POINTS = 2**11  # of the lattice on which losses are added, times the root of their number
 POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", ",")
+ODD = r'"(?!low"|high"|centre"|offset"|least"|name")\w+": "?\s*-|"(?:times|sums)": 0\b'
 SHOWN = re.compile(r'class="(badge|statement)">[^<\d]*(\d[\d,]*(?:\.\d+)?)(?: × (10))?([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]*)')
 CELL = re.compile(r'title="([−\d,.]+)(?: ± ([\d,.]+))?"[^>]*><bdi dir="ltr"><b>([^<]*)<')
 Json = dict[str, Any]
@@ -545,7 +544,8 @@ class Check(NamedTuple):
 
     def certificate(self, figures: Json) -> None:
         said, stated, parts = figures["receipt"], figures["promise"], enumerate(figures["plan"]["measurements"], 1)
-        who = said["neighbors"] if said else ""
+        who, odd = said["neighbors"] if said else "", re.findall(ODD, json.dumps(figures["plan"]))
+        self.judge("sizes: none below 0, no number of noises 0", odd, [], not odd)
         every = [self.measurement(f"{number}. {one['name'] or 'keys'}"[:48], one, who) for number, one in parts]
         if said:  # with a keyed generator the promise holds against limited computing power [MPRV09]
             weaker = {"notation": f"computational({stated['notation']})", "flavor": "computational", "inner": stated}
