@@ -53,7 +53,7 @@ class Pufferfish(Promise):
 
     For every prior θ, every pair of secrets (s, s′) that are possible under θ, and every set S of answers,
 
-        P(M ∈ S | s, θ) ≤ e^ε·P(M ∈ S | s′, θ).      [KM14, "The Pufferfish framework"]
+        P(M ∈ S | s, θ) ≤ e^ε·P(M ∈ S | s′, θ).      [KM14]
 
     Here P counts the coins of the mechanism **and** the data, drawn from θ. This is neither stronger nor weaker than
     differential privacy: that compares two data sets in which only one record differs, and here the records may depend

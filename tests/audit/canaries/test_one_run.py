@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from sitr.audit.canaries.one_run import (
     Guesses,
@@ -92,6 +92,23 @@ def test_independent_leaks_are_accused_as_rarely_as_allowed() -> None:
         lambda v: exceeds(Guesses(m, m, v), approximate_inverse(epsilon, delta), failure=FAILURE),
     ):
         assert sum(law.pmf(v) for v in range(m + 1) if broken(v)) <= FAILURE
+
+
+def test_no_larger_bound_for_a_trade_off_would_be_valid() -> None:
+    """Why μ from one run is far below the μ of independent scores: this mechanism attains the bound.
+
+    With probability q it answers for all canaries by randomized response, with a share a of correct answers, and says
+    so; otherwise it says nothing. Its trade-off is a polygon through (q(1 − a), 1 − qa), so it is Gaussian with
+    μ = Φ⁻¹(qa) − Φ⁻¹(q(1 − a)) exactly: the Gaussian curve is convex, and below a polygon if it is at the corners. Here
+    that is a third of 2Φ⁻¹(a), the μ at which independent scores are guessed as well.
+    """
+    m, share, failure = 10_000, 0.7, 0.05
+    c = int(binom.ppf(0.01, m, share))
+    q = failure / binom.sf(c - 1, m, share)  # so as many are correct with probability `failure`
+    mu = float(norm.ppf(q * share) - norm.ppf(q * (1 - share)))
+    assert not exceeds(Guesses(m, m, c), gaussian_inverse(mu), failure=failure)
+    assert exceeds(Guesses(m, m, c), gaussian_inverse(0.94 * mu), failure=failure)
+    assert mu < 0.4 * 2 * norm.ppf(share)
 
 
 # The audit of a list of scores

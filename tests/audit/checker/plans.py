@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 import sitr
+from sitr.accounting.filter import Filter
 from sitr.flavors.arrows import Kept
 from sitr.flavors.pure import PureDP
 from sitr.mechanisms.smooth import SmoothNoise
@@ -36,7 +37,33 @@ COLUMNS = (
 )
 
 
-def opened(dice: random.Random, folder: Path, promise: Kept, *, rows: bool = False) -> Budget:
+class InMemory:
+    """A ledger that remembers budgets only: enough for previews, and much quicker than a file."""
+
+    def __init__(self) -> None:
+        self.budgets: dict[str, Filter[Any]] = {}
+
+    def open(self, account: str, *, promise: Kept, neighbors: str) -> None:
+        del neighbors
+        self.budgets[account] = Filter(promise)
+
+    def standing(self, account: str) -> Filter[Any]:
+        return self.budgets[account]
+
+    def entries(self, account: str) -> tuple[()]:
+        del account
+        return ()
+
+    def charge(self, account: str, **_: Any) -> Any:
+        raise AssertionError(account)
+
+
+def ledger(dice: random.Random, folder: Path | None) -> Any:
+    name = f"{dice.getrandbits(60)}.db"  # in both cases, so that a seed stands for one plan
+    return InMemory() if folder is None else folder / name
+
+
+def opened(dice: random.Random, folder: Path | None, promise: Kept, *, rows: bool = False) -> Budget:
     """A budget for a description with random caps, bounds and neighbours."""
     row, replace = rows or dice.random() < 0.2, rows or dice.random() < 0.4
     caps: dict[str, Any] = {"max_groups": dice.choice([1, 2, 3, 7]), "max_rows_per_group": dice.choice([1, 2, 5])}
@@ -52,7 +79,7 @@ def opened(dice: random.Random, folder: Path, promise: Kept, *, rows: bool = Fal
         name="visits",
         **({} if row else caps),
     )
-    return data.budget(promise, ledger=folder / f"{dice.getrandbits(60)}.db")
+    return data.budget(promise, ledger=ledger(dice, folder))
 
 
 def amount(dice: random.Random, low: float = 0.02, high: float = 4.0) -> float:
@@ -84,28 +111,28 @@ def _query(dice: random.Random, *, keys: bool = True) -> str:
     return f"SELECT {key}, {shown} FROM visits GROUP BY {key}" if key else f"SELECT {shown} FROM visits"
 
 
-def aggregate(dice: random.Random, folder: Path) -> Any:
+def aggregate(dice: random.Random, folder: Path | None) -> Any:
     cost = price(dice)
     budget = opened(dice, folder, cost * 3)
     keys = getattr(cost, "delta", 0) > 0
     return budget.sql(_query(dice, keys=keys), bias="off" if dice.random() < 0.5 else 0.05), cost
 
 
-def selected(dice: random.Random, folder: Path) -> Any:
+def selected(dice: random.Random, folder: Path | None) -> Any:
     """Keys that are not public."""
     cost = price(dice, "aq")
     shown = dice.choice(["town", f"town, {_aggregates(dice, 2)}"])
     return opened(dice, folder, cost * 2).sql(f"SELECT {shown} FROM visits GROUP BY town"), cost
 
 
-def batch(dice: random.Random, folder: Path) -> Any:
+def batch(dice: random.Random, folder: Path | None) -> Any:
     cost = price(dice, "paz")
     budget = opened(dice, folder, cost * 2)
     asked = {f"q{place}": budget.sql(_query(dice, keys=False)) for place in range(dice.randint(2, 4))}
     return budget.batch(asked), cost
 
 
-def histogram(dice: random.Random, folder: Path) -> Any:
+def histogram(dice: random.Random, folder: Path | None) -> Any:
     cost = price(dice)
     budget = opened(dice, folder, cost * 2)
     methods: list[Flat | Tree | Buckets] = [Flat(), Tree(), Tree(branching=2, rooted=True), Buckets()]
@@ -120,40 +147,40 @@ def histogram(dice: random.Random, folder: Path) -> Any:
     return budget.histogram("cost", bins=dice.choice([1, 5, 8, 40]), method=method), cost
 
 
-def sparse(dice: random.Random, folder: Path) -> Any:
+def sparse(dice: random.Random, folder: Path | None) -> Any:
     cost = sitr.RandomDP(PureDP(amount(dice)), dice.choice([0.02, 0.3, 0.5]))
     return opened(dice, folder, cost, rows=True).histogram("cost", bins=dice.choice([5, 40]), method=Sparse()), cost
 
 
-def synthetic(dice: random.Random, folder: Path) -> Any:
+def synthetic(dice: random.Random, folder: Path | None) -> Any:
     cost = price(dice, "paz")
     columns = dice.sample(["ward", "cost", "days"], dice.randint(1, 3))
     return opened(dice, folder, cost * 3).synthesize(columns=columns, bins=4), cost
 
 
-def judged(dice: random.Random, folder: Path) -> Any:
+def judged(dice: random.Random, folder: Path | None) -> Any:
     """Synthetic rows with figures about their quality."""
     request, cost = synthetic(dice, folder)
     return request, cost, {"quality": cost}
 
 
-def joined(dice: random.Random, folder: Path) -> Any:
+def joined(dice: random.Random, folder: Path | None) -> Any:
     """Two protected tables."""
     cost = price(dice, "paz")
     said: dict[str, Any] = {"unit": "patient", "max_groups": 2, "max_rows_per_group": dice.choice([1, 3])}
     first = sitr.protect(ROWS, name="visits", keys={"ward": WARDS}, bounds={"cost": (0, 50)}, **said)
     second = sitr.protect(OTHER, name="doses", bounds={"dose": (0, 8)}, **said)
-    budgets = [data.budget(cost * 2, ledger=folder / f"{dice.getrandbits(60)}.db") for data in (first, second)]
+    budgets = [data.budget(cost * 2, ledger=ledger(dice, folder)) for data in (first, second)]
     text = "SELECT ward, COUNT(*) AS n, SUM(dose) AS d FROM visits JOIN doses ON visits.patient = doses.patient "
     return budgets[0].beside(budgets[1]).sql(text + "GROUP BY ward"), cost
 
 
-def suggested(dice: random.Random, folder: Path) -> Any:
+def suggested(dice: random.Random, folder: Path | None) -> Any:
     cost = price(dice, "paz")
     return opened(dice, folder, cost * 2).suggest("SELECT ward, SUM(cost) AS c FROM visits GROUP BY ward"), cost
 
 
-def auto(dice: random.Random, folder: Path) -> Any:
+def auto(dice: random.Random, folder: Path | None) -> Any:
     cost = price(dice, "pz")
     while True:
         budget = opened(dice, folder, cost * 2)
@@ -162,13 +189,13 @@ def auto(dice: random.Random, folder: Path) -> Any:
         return budget.sql(_query(dice, keys=False), caps="auto"), cost
 
 
-def statistic(dice: random.Random, folder: Path) -> Any:
+def statistic(dice: random.Random, folder: Path | None) -> Any:
     cost = PureDP(amount(dice))
     middle = SmoothNoise.fitting(cost, sensitivity=smooth(median, bounds=(0, 100)))
     return opened(dice, folder, cost * 2, rows=True).statistic(middle, column="cost"), cost
 
 
-Make = Callable[[random.Random, Path], Any]
+Make = Callable[[random.Random, Path | None], Any]
 
 KINDS: dict[str, Make] = {
     make.__name__: make

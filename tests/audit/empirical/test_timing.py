@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sitr.audit.empirical.boxes import Command
+from sitr.audit.empirical.boxes import Command, Endpoint
 from sitr.audit.empirical.timing import timing
 from sitr.errors import InvalidParameter, InvalidUse
 from sitr.noise import TestCoins
@@ -86,8 +90,38 @@ def test_failing_on_one_input_only_is_an_answer_with_a_time() -> None:
     assert found.tells()
 
 
-def test_a_command_is_timed_as_it_is() -> None:
-    assert timing(Command(["echo", "{input}"]), inputs=(0, 1), draws=40, coins=TestCoins(1)).draws == 10
+@pytest.mark.parametrize("input_that_tells", [1, 2])
+def test_a_command_is_timed_as_it_is(input_that_tells: int, tmp_path: Path) -> None:
+    """Its clock is a file: the command writes to it, and so takes longer, on one input."""
+    (tape := tmp_path / "tape").write_text("")
+    slow = Command(["sh", "-c", f"test {{input}} != {input_that_tells} || echo x >> {tape}; echo 7"])
+    told = timing(slow, inputs=(0, 1), draws=40, coins=TestCoins(1), clock=lambda: tape.stat().st_size * 10**6)
+    assert told.draws == 10
+    assert told.tells() is (input_that_tells == 1)
+
+
+@pytest.mark.parametrize("input_that_tells", [1, 2])
+def test_an_endpoint_is_timed_as_it_is(input_that_tells: int) -> None:
+    taken = []
+
+    class Service(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            taken.extend([sent] * (sent == input_that_tells))
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"7")
+
+        def log_message(self, *_: Any) -> None:
+            """Quiet."""
+
+    with HTTPServer(("127.0.0.1", 0), Service) as server:
+        (thread := threading.Thread(target=server.serve_forever)).start()
+        box = Endpoint(f"http://127.0.0.1:{server.server_port}/count")
+        told = timing(box, inputs=(0, 1), draws=40, coins=TestCoins(1), clock=lambda: len(taken) * 10**6)
+        server.shutdown()
+        thread.join()
+    assert told.tells() is (input_that_tells == 1)
 
 
 def test_a_confidence_is_a_probability() -> None:

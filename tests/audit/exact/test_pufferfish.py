@@ -104,7 +104,7 @@ def test_a_product_of_small_numbers_does_not_vanish() -> None:
         pufferfish(table, priors=[[(1 - tiny) / 2, tiny, (1 - tiny) / 2]], secrets={"a": ["1", "2"], "b": ["3"]})
 
 
-# Pufferfish and differential privacy      [KM14, "Pufferfish analysis of differential privacy"]
+# Pufferfish and differential privacy      [KM14]
 
 PEOPLE = [(first, second) for first in "01" for second in "01"]
 """Two people with one bit each."""

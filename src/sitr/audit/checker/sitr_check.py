@@ -1,13 +1,10 @@
-"""A second opinion on Sitr: derive the figures of a certificate again, from the caps, bounds and noise that it states.
+"""A second opinion on Sitr: `python sitr_check.py certificate.html` derives its figures again from caps and noise.
 
-    python sitr_check.py certificate.html
-
-It also reads the JSON of an answer (`sitr ask --json`) and of a ledger (`sitr ledger show --json`). It needs Python and
-python-flint (`pip install python-flint`), and nothing of Sitr: it was written from the papers below, to be read by a
-reviewer in an afternoon. Exit codes: 0 all derivable figures agree, 1 a figure differs, 2 the file cannot be read.
-Derived numbers are fractions, or balls of Arb, which hold the true number: every bound is proved. They must agree to 12
-digits. A stated ε at some δ may be 1% above the bound that is proved here, and 0.05% below, because this bound is not
-always the tightest. Where a law depends on the data or on earlier answers, the figure is "not derivable".
+It also reads the JSON of an answer (`sitr ask --json`) and of a ledger (`sitr ledger show --json`). It needs
+python-flint and nothing of Sitr: it was written from the papers below, to be read in an afternoon. Exit codes: 0 all
+derivable figures agree, 1 a figure differs, 2 the file cannot be read. Derived numbers are fractions, or balls of Arb,
+which hold the true number. They must agree to 12 digits. A stated ε at some δ may be 1% above the bound proved here, or
+0.05% below, as this one is not always the tightest. What depends on the data or on earlier answers is "not derivable".
 
 [BS16] Bun, Steinke: Concentrated DP. [BW18] Balle, Wang: Analytic Gaussian mechanism. [CKS20] Canonne et al.: Discrete
 Gaussian. [CR21] Cesar, Rogers: Bounding. [DDR20] Dong et al.: Range. [DGKM22] Doroshenko et al.: Connect the dots.
@@ -33,19 +30,22 @@ from typing import Any, NamedTuple
 
 from flint import arb, arb_poly, ctx
 
-BITS, DIGITS, SOUND, LOOSE, SHARP = 256, 1e-12, 5e-4, 1e-2, 1e-5
+BITS, DIGITS, SOUND, LOOSE, SHARP = 128, 1e-12, 5e-4, 1e-2, 1e-5
 POINTS = 2**11  # of the lattice on which losses are added, times the root of their number
+POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", ",")
+ODD = r'"(?!low"|high"|centre"|offset"|least"|name")\w+": "?\s*-|"(?:times|sums)": 0\b'
+SHOWN = re.compile(r'class="(badge|statement)">[^<\d]*(\d[\d,]*(?:\.\d+)?)(?: × (10))?([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]*)')
 CELL = re.compile(r'title="([−\d,.]+)(?: ± ([\d,.]+))?"[^>]*><bdi dir="ltr"><b>([^<]*)<')
 Json = dict[str, Any]
 
 
 def exact(number: Any) -> Fraction:
     """A number of the file. A float stands for the decimal that it prints as, as Sitr defines it."""
-    return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
+    return number if isinstance(number, Fraction) else Fraction(repr(number) if isinstance(number, float) else number)
 
 
 def ball(number: Any) -> arb:
-    return number if isinstance(number, arb) else arb(exact(number).numerator) / arb(exact(number).denominator)
+    return number if isinstance(number, arb) else arb((one := exact(number)).numerator) / arb(one.denominator)
 
 
 def added(numbers: Any) -> arb:
@@ -57,10 +57,10 @@ def normal(x: arb) -> arb:  # Φ
 
 
 def corners(block: Json) -> Iterator[list[tuple[int, int, int]]]:
-    """The worst ways to fill groups: (rows of one unit, rows of the other, number of groups).
-    With at most m rows in a group and T in all, a sum of a convex function over groups is largest if ⌊T/m⌋ are full and
-    one has the rest. If a unit replaces another one, x groups may be full of both, and the rest of each may be alone,
-    lie over a full group of the other, or over its rest. All sums are linear in x, so only its two ends count."""
+    """The worst ways to fill groups: (rows of one unit, rows of the other, number of groups). With at most m rows in a
+    group and T in all, a sum of a convex function over groups is largest if ⌊T/m⌋ are full and one has the rest. If a
+    unit replaces another, x groups may be full of both, and the rest of each alone, over a full group of the other, or
+    over its rest. All sums are linear in x, so only its two ends count."""
     cells, groups = block["cells"], block["groups"]
     most = block["rows_per_group"] * (groups if cells is None else min(groups, cells))
     total = most if block["rows"] is None else min(block["rows"], most)
@@ -91,8 +91,8 @@ def distance(block: Json) -> dict[str, int]:
 @cache
 def bell_tails(variance: Fraction, count: int) -> list[arb]:
     """P(Y ≥ k) for 0 ≤ k < count, P(Y = y) ∝ e^{−y²/(2σ²)} on the integers: sums from where all is negligible."""
-    far = count + 40 + math.isqrt(int(600 * variance))
-    terms = [(-ball(Fraction(y * y) / (2 * variance))).exp() for y in range(far)]
+    far, rate = count + 40 + math.isqrt(int(600 * variance)), ball(-1 / (2 * variance))
+    terms = [(rate * (y * y)).exp() for y in range(far)]
     total = terms[-1] * arb(0, 1) * (2 + ball(variance))  # a ball that holds the sum of all further terms
     sums = [total := total + term for term in reversed(terms)][::-1]
     return [one / (2 * sums[0] - 1) for one in sums[:count]]
@@ -103,9 +103,9 @@ def granules(law: Json, name: str = "") -> Fraction:
 
 
 def upper_tail(law: Json, k: int) -> arb:
-    """P(Y ≥ k) for additive noise in granules, whose law is symmetric.
-    Discrete Gaussian, σ > 1,000: e^{−y²/2σ²} is convex beyond σ, so each term is at most the integral over half a step
-    to both sides, and all terms are at least the trapezoids. The sum over all integers is σ√(2π)(1 ± e^{−σ²})."""
+    """P(Y ≥ k) for additive noise in granules, whose law is symmetric. Discrete Gaussian, σ > 1,000: e^{−y²/2σ²} is
+    convex beyond σ, so terms are at most integrals over half a step to both sides, and their sum at least that of the
+    trapezoids. The sum over all integers is σ√(2π)(1 ± e^{−σ²})."""
     if k < 1:
         return 1 - upper_tail(law, 1 - k)
     size = granules(law)
@@ -161,12 +161,11 @@ def additive(law: Json) -> Known:
 
 def bell(moved: Fraction, sigma: Fraction, *, single: bool) -> tuple[Part, arb]:
     """A pair of laws that dominates Gaussian noise on integers that move by this length in ℓ2, and its slack.
-    *One number, σ ≤ 32*: the loss itself. *Vectors, σ ≤ 32*: a real Gaussian, see `least_mu`. *Larger σ*: let
-    s² = σ² − τ², w(x) = Σ_j e^{−(j−x)²/2τ²}, and X of density ∝ e^{−x²/2s²}·w(x). A j with weights e^{−(j−X)²/2τ²}
-    has the law of Y, by completing the square; and from X + 1 that of Y + 1, as w has period 1. So (Y, Y + v) is made
-    from (X, X + v). Both densities have the factor w(x)/E[w] beside those of a normal law, so the hockey-stick is at
-    most that of N(0, s²), times (1 + η)/(1 − η) for each number that moves: w is its mean times at most 1 ± η, with
-    η = 2Σ_j e^{−2π²τ²j²}, by Poisson's formula."""
+    *One number, σ ≤ 32*: the loss itself. *Vectors, σ ≤ 32*: see `least_mu`. *Larger σ*: let s² = σ² − τ²,
+    w(x) = Σ_j e^{−(j−x)²/2τ²}, and X of density ∝ e^{−x²/2s²}·w(x). A j with weights e^{−(j−X)²/2τ²} has the law of Y,
+    by completing the square; from X + 1 that of Y + 1, as w has period 1. So (Y, Y + v) is made from (X, X + v), whose
+    densities are normal times w(x)/E[w]: the hockey-stick is at most that of N(0, s²), times (1 + η)/(1 − η) for each
+    number that moves. w is its mean times at most 1 ± η, with η = 2Σ_j e^{−2π²τ²j²}, by Poisson's formula."""
     if sigma <= 32:
         if moved >= 1 and (single or moved**2 < 2):
             return Part("bell", (sigma**2, math.floor(moved))), arb(0)
@@ -179,9 +178,9 @@ def bell(moved: Fraction, sigma: Fraction, *, single: bool) -> tuple[Part, arb]:
 
 @cache
 def least_mu(sigma: Fraction) -> arb:
-    """μ such that Y and Y + 1 are no easier to tell apart than N(0, 1) and N(μ, 1), for discrete Gaussian Y.
-    The likelihood ratio is monotone, so the best tests are thresholds. With P(Y ≥ k) = Φ(−z_k), μ is the largest
-    D = z_{k+1} − z_k [DRS22, Def. 2.6]; k and −k have the same D. Vectors: ℓ2 length times μ [DRS22, Cor. 3.3].
+    """μ such that Y and Y + 1 are no easier to tell apart than N(0, 1) and N(μ, 1), for discrete Gaussian Y. Thresholds
+    are the best tests, as likelihood ratios are monotone. With P(Y ≥ k) = Φ(−z_k), μ is the largest D = z_{k+1} − z_k
+    [DRS22, Def. 2.6]; k and −k have the same D. Vectors: ℓ2 length times μ [DRS22, Cor. 3.3].
     The first K differences are computed. For k ≥ K: the derivative of −ln Φ(−z) is at least z, so zD + D²/2 ≤ a, where
     a = ln P(Y ≥ k)/P(Y ≥ k + 1) ≤ (2k + 1)/2σ² + r, and r is the fall of S(k) = P(Y ≥ k)/P(Y = k) from K to K + 1.
     And z_k ≥ y = k/σ − c, if P(Y ≥ k) ≤ φ(y)/(y + 1/y) [DLMF, 7.8.2], which holds for all k ≥ K if it holds at K and
@@ -198,11 +197,10 @@ def least_mu(sigma: Fraction) -> arb:
 
 
 def quantile(law: Json) -> Known:
-    """One choice ∝ e^{−rate·cost} in each group, where the cost is by how many ranks a value is off.
-    a values of one unit and b of the other move the costs so that losses differ by numbers in an interval of length
-    η = 2·rate·(max(α, 1 − α)·max(a, b) + min(α, 1 − α)·min(a, b)); rate·max(a, b) for an extreme, whose cost counts
-    one side only. So ε = Ση, and ρ = Ση²/8 [CR21]; with `flip`, losses are ±η at most, and ρ = Ση²/2 [MS20]. For the
-    loss, η of groups are put together until each sum is as wide as the widest: fewer than 2⌈Ση/widest⌉ [DDR20, 3.4]."""
+    """One choice ∝ e^{−rate·cost} in each group; the cost is how many ranks a value is off. With a values of one unit
+    and b of the other, losses lie in an interval of length 2·rate·(max(α, 1 − α)·max(a, b) + min(α, 1 − α)·min(a, b)),
+    η; rate·max(a, b) for an extreme, whose cost counts one side. So ε = Ση, ρ = Ση²/8 [CR21]; with `flip`, losses are
+    ±η at most, ρ = Ση²/2 [MS20]. Groups are put together until all are as wide: below 2⌈Ση/widest⌉ [DDR20, 3.4]."""
     rate, level = exact(law["rate"]), exact(law["level"])
     extreme = (level == 0 and law["offset"] <= 0) or (level == 1 and law["offset"] >= 0)
     small, large = (Fraction(0), rate) if extreme else (2 * rate * share for share in sorted((level, 1 - level)))
@@ -215,10 +213,9 @@ def quantile(law: Json) -> Known:
 
 
 def threshold(law: Json) -> Known:
-    """Keys are shown if their noisy number of units is at least `least`.
-    A unit that is alone in its g keys is exposed with δ = 1 − (1 − p)^g, p = P(c + Y ≥ least). Otherwise the loss is
-    that of the noise; of Laplace noise if p ≤ 1 − e^{−c/scale}, so that a key that is not shown loses no more [KKMN09;
-    DVG22, Sec. 2]. With Gaussian noise, moments are bounded outside that event [BS16, Def. 8.1]."""
+    """Keys are shown if their noisy number of units is at least `least`. A unit that is alone in its g keys is exposed
+    with δ = 1 − (1 − p)^g, p = P(c + Y ≥ least). Otherwise the loss is that of the noise; for Laplace if
+    p ≤ 1 − e^{−c/scale}: a key that is not shown loses no more [KKMN09; DVG22, Sec. 2]; for Gaussian, [BS16, 8.1]."""
     noise, alone = additive(law["noise"]), upper_tail(law["noise"], law["least"] - law["each"])
     delta = -((-alone).log1p() * law["groups"]).expm1()
     if noise.epsilon is None:
@@ -498,7 +495,7 @@ class Check(NamedTuple):
             self.judge(f"promise: {name} within the price", value, price.get(name, 0), value <= price.get(name, 0))
 
     def headline(self, known: list[Known], figures: Json) -> None:
-        """The promise as (ε, δ): what it implies, what the losses themselves prove, and ε′ with P(L > ε′) ≤ δ."""
+        """The promise as (ε, δ): what it implies, what the losses prove, and ε′ with P(L > ε′) ≤ δ."""
         stated, headline, masses = coordinates(figures["promise"]), figures["headline"], figures["delta"]
         delta, event = exact(headline["delta"]), stated.get("delta", Fraction(0))
         if "rho" in stated:
@@ -530,10 +527,13 @@ class Check(NamedTuple):
             self.judge(f"record: {name}", said.get(name), own.get(name), said.get(name) == own.get(name))
 
     def seen(self, page: str, figures: Json, release: str) -> None:
-        """What a reader sees: the promise rounded up, and released numbers, in granules or not, with fewer digits."""
-        for name, text in re.findall(r'class="badge">[^<]*?([ερ]) = ([\d.]+)', page):
-            most = coordinates(figures["promise"]).get({"ε": "epsilon", "ρ": "rho"}[name], Fraction(0))
-            self.judge(f"shown: {name}", text, most, most * (1 - DIGITS) <= exact(text) <= most * Fraction(101, 100))
+        """What a reader sees: the promise and e^ε, rounded up, and released numbers, in granules or not, rounded."""
+        stated, epsilon = coordinates(figures["promise"]), figures["headline"]["epsilon"] or 700
+        for place, text, times, power in SHOWN.findall(page):  # 0.5, 10⁻⁵, 1.2 × 10⁻⁵
+            number = Fraction(f"{text if times or not power else 1}e{power or 0}".translate(POWERS))
+            own = next(iter(stated.values())) if place == "badge" else ball(epsilon).exp()
+            if place == "badge" or (epsilon < 700 and "gamma" not in stated):  # which begins with γ
+                self.agree(f"shown: {place}", number, own, DIGITS, LOOSE)
         grains = {1.0, *(float(Fraction(one["granularity"])) for one in figures["plan"]["measurements"])}
         numbers = re.findall(r"-?\d+(?:\.\d+)?", json.dumps(json.loads(release or "{}").get("released")))
         known = {f"{float(number) * grain:.9g}" for number in numbers for grain in grains}
@@ -544,7 +544,8 @@ class Check(NamedTuple):
 
     def certificate(self, figures: Json) -> None:
         said, stated, parts = figures["receipt"], figures["promise"], enumerate(figures["plan"]["measurements"], 1)
-        who = said["neighbors"] if said else ""
+        who, odd = said["neighbors"] if said else "", re.findall(ODD, json.dumps(figures["plan"]))
+        self.judge("sizes: none below 0, no number of noises 0", odd, [], not odd)
         every = [self.measurement(f"{number}. {one['name'] or 'keys'}"[:48], one, who) for number, one in parts]
         if said:  # with a keyed generator the promise holds against limited computing power [MPRV09]
             weaker = {"notation": f"computational({stated['notation']})", "flavor": "computational", "inner": stated}
@@ -561,10 +562,9 @@ class Check(NamedTuple):
             self.charge(other["budget"], figures["price"], f"budget of {other['dataset']}")
 
 
-def shown(value: object) -> str:
-    if isinstance(value, float | Fraction | arb):
-        return f"{float(value):.10g}"
-    text = str(value.get("notation", "") if isinstance(value, dict) else value)
+def shown(value: Any) -> str:
+    said = value.get("notation", "") if isinstance(value, dict) else value
+    text = f"{float(value):.10g}" if isinstance(value, float | Fraction | arb) else str(said)
     return text if len(text) <= 26 else f"{text[:25]}…"
 
 

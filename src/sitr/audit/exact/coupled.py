@@ -1,8 +1,7 @@
 """Coupled-worlds privacy of a finite mechanism, as a linear programme whose optimum is proved on both sides.
 
 A mechanism M keeps it if one simulator, which sees only an aggregate of the input, imitates M for every prior and
-every secret that may hold: the laws of M(D) and Sim(agg(D)) given the secret are (ε, δ)-close.
-[BGKS13, definition of coupled-worlds privacy]
+every secret that may hold: the laws of M(D) and Sim(agg(D)) given the secret are (ε, δ)-close.      [BGKS13]
 
 The least δ is the optimum of a linear programme in Sim. With t = e^ε, M_c and g_c(y) the laws of the outcome and of the
 aggregate in case c (a prior and a secret),

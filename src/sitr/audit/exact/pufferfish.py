@@ -1,10 +1,9 @@
 """Pufferfish privacy of a finite mechanism: the laws of the outcome given one secret or another, for every prior.
 
 For every prior θ and every discriminative pair of secrets (s, s′) that θ allows, P(M ∈ S | s, θ) ≤ e^ε·P(M ∈ S | s′,
-θ) + δ for all events S.      [KM14, "The Pufferfish framework"]  The laws given secrets are mixtures of rows of the
-table, so they are the rows of another table, whose neighbours are the pairs of secrets under one prior. Every figure of
-a finite mechanism is one of it. If people are independent under every prior, it is differential privacy: the test shows
-it for two people.      [KM14, "Pufferfish analysis of differential privacy"]
+θ) + δ for all events S.      [KM14]  The laws given secrets are mixtures of rows of the table, so they are the rows of
+another table, whose neighbours are the pairs of secrets under one prior. Every figure of a finite mechanism is one of
+it. If people are independent under every prior, it is differential privacy: the test shows it for two people. [KM14]
 """
 
 from __future__ import annotations
