@@ -133,13 +133,14 @@ def ask(
     seconds: float,
     limit: float,
     precise: float = 0.0,
+    longer: Mapping[str, float] | None = None,
 ) -> dict[tuple[Case, str], Measured]:
     """The errors of one library, measured in a process of its own."""
     request = {
         "tables": {table: str(path) for table, path in paths.items()},
         "cases": [asdict(case) for case in asked],
         "repeat": repeat,
-        "seconds": seconds,
+        "seconds": [(longer or {}).get(case.title, seconds) for case in asked],
         "precise": precise,
     }
     known = [str(ROOT), *([str(ROOT / "src")] if name == SITR else [])]
@@ -277,6 +278,7 @@ def main() -> None:
                     seconds=options.seconds,
                     limit=options.limit,
                     precise=options.precise,
+                    longer=dict(options.longer),
                 )
                 for name, python in interpreters.items()
             ]
@@ -300,6 +302,13 @@ def _peer(text: str) -> tuple[str, str]:
     return name, interpreter
 
 
+def _longer(text: str) -> tuple[str, float]:
+    title, _, seconds = text.rpartition("=")
+    if title not in {case.title for case in cases()}:
+        raise argparse.ArgumentTypeError("write AGGREGATE=SECONDS, with an aggregate as in the table of errors")
+    return title, float(seconds)
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.queries", description=__doc__)
     parser.add_argument("--json", type=Path, help="write all figures to this file too")
@@ -309,6 +318,9 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--repeat", type=int, default=4_000, help="most answers to each question")
     parser.add_argument("--seconds", type=float, default=4.0, help="CPU seconds after which no further answer is drawn")
+    parser.add_argument(
+        "--longer", type=_longer, action="append", default=[], help="AGGREGATE=SECONDS: more CPU seconds for one kind"
+    )
     parser.add_argument("--precise", type=float, default=0.05, help="relative standard error that is precise enough")
     parser.add_argument("--limit", type=float, default=1_800.0, help="time limit of a library in seconds")
     parser.add_argument("--jobs", type=int, default=2, help="libraries to run at the same time")

@@ -58,10 +58,10 @@ def serve(prepare: Prepare) -> None:
     request = json.loads(sys.stdin.read())
     tables = {name: TABLES[name]() for name in request["tables"]}
     out, sys.stdout = sys.stdout, sys.stderr  # some libraries print
-    for asked in request["cases"]:
+    for asked, seconds in zip(request["cases"], request["seconds"], strict=True):
         case = Case(**asked)
         path = Path(request["tables"][case.table])
-        how = {name: request[name] for name in ("repeat", "seconds", "precise")}
-        found = released(prepare, path, tables[case.table], case, **how)
+        how = {name: request[name] for name in ("repeat", "precise")}
+        found = released(prepare, path, tables[case.table], case, seconds=seconds, **how)
         out.write(json.dumps({"case": asked, **found}) + "\n")
         out.flush()

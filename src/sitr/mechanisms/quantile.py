@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -167,21 +167,23 @@ def choose(sizes: list[int], costs: list[int], rate: Fraction, coins: Coins) -> 
     precision of b bits: the terms with rate·cost > reach are at most e^{−reach}·Σ size < 2^{−b} together, and are
     bounded instead of added. A draw that falls there, or too near to any border, is settled with more bits.
     """
-    total = sum(sizes)
-
-    @lru_cache(2)
-    def tails(bits: int) -> list[arb]:
-        reach = Fraction(7, 10) * (bits + total.bit_length())
-        near = bisect_right(costs, reach / rate)
-        beyond = undisturbed(bits, lambda: arb(0).union(total * (-ball(reach)).exp())) if near < len(costs) else None
-        terms = ((sizes[i], rate * costs[i]) for i in reversed(range(near)))
-        return exponential_sums(terms, bits=bits, beyond=beyond)[::-1]
+    known = lru_cache(2)(partial(tails, sizes, costs, rate))
 
     def survival(i: int) -> arb:
-        sums = tails(working_bits())
+        sums = known(working_bits())
         return sums[min(i, len(sums) - 1)] / sums[0] if i < len(sizes) else arb(0)
 
     return settle(survival, coins.bits(64), 64, coins=coins, more=64)
+
+
+def tails(sizes: list[int], costs: list[int], rate: Fraction, bits: int) -> list[arb]:
+    """R_0, R_1, … at this precision, as far as terms are added one by one."""
+    total = sum(sizes)
+    reach = Fraction(7, 10) * (bits + total.bit_length())
+    near = bisect_right(costs, reach / rate)
+    beyond = undisturbed(bits, lambda: arb(0).union(total * (-ball(reach)).exp())) if near < len(costs) else None
+    terms = ((sizes[i], rate * costs[i]) for i in reversed(range(near)))
+    return exponential_sums(terms, bits=bits, beyond=beyond)[::-1]
 
 
 def _levels(levels: tuple[Number, ...]) -> tuple[Fraction, ...]:

@@ -132,7 +132,7 @@ def visible(text: str) -> str:
     >>> visible("a\\nb\\x1b[31m")
     'a␊b␛[31m'
     """
-    return "".join(_drawn(character) for character in text)
+    return text.translate(_PLAIN)
 
 
 def displayed(text: str) -> str:
@@ -143,8 +143,7 @@ def displayed(text: str) -> str:
     >>> displayed("\u2068ward\u2069\u202e") == "\u2068ward\u2069�", displayed("\u2069ward\u2068")
     (True, '�ward�')
     """
-    kept = ISOLATES if _matched(text) else ""
-    return "".join(character if character in kept else _drawn(character) for character in text)
+    return text.translate(_ISOLATED if _matched(text) else _PLAIN)
 
 
 def shortened(text: str, *, most: int) -> str:
@@ -358,3 +357,15 @@ def _drawn(character: str) -> str:
         return "␡"
     refused = unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} or code & 0xFFFE == 0xFFFE
     return "�" if refused or character in _DIRECTIONS else character
+
+
+class _Drawings(dict[int, str]):
+    """How each character is drawn, found once: `str.translate` looks characters up here."""
+
+    def __missing__(self, code: int) -> str:
+        found = self[code] = _drawn(chr(code))
+        return found
+
+
+_PLAIN = _Drawings()
+_ISOLATED = _Drawings({ord(character): character for character in ISOLATES})

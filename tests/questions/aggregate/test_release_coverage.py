@@ -39,6 +39,8 @@ from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.release import Release
 from sitr.questions.batch.question import BatchQuestion
 
+pytestmark = pytest.mark.usefixtures("same_cells")
+
 Integers = NDArray[Any]
 RELEASES, CELLS = 10_000, 500
 ROWS = {"many": 400, "few": 12}

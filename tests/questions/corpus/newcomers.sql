@@ -67,3 +67,32 @@ SELECT COUNT(*) / COUNT(DISTINCT patient_id) AS each FROM visits;
 -- who cost most
 SELECT patient_id, SUM(cost) AS total FROM visits GROUP BY patient_id ORDER BY total DESC LIMIT 5;
 -- refused
+-- by month, the column first
+SELECT DATE_TRUNC(admitted, MONTH) AS month, COUNT(*) AS n FROM visits GROUP BY month;
+-- plain: SELECT DATE_TRUNC('month', admitted) AS month, COUNT(*) AS n FROM visits GROUP BY month
+-- by the last day of the month
+SELECT LAST_DAY(admitted) AS month, COUNT(*) AS n FROM visits GROUP BY month;
+-- days in hospital, the part first
+SELECT ward, AVG(TIMESTAMPDIFF(DAY, admitted, discharged)) AS days FROM visits GROUP BY ward;
+-- plain: SELECT ward, AVG(DATE_DIFF('day', admitted, discharged)) AS days FROM visits GROUP BY ward
+-- days in hospital, the part last
+SELECT AVG(DATE_DIFF(discharged, admitted, DAY)) AS days FROM visits;
+-- plain: SELECT AVG(DATE_DIFF('day', admitted, discharged)) AS days FROM visits
+-- two kinds
+SELECT IFF(age < 18, 'child', 'adult') AS kind, COUNT(*) AS n FROM visits GROUP BY kind;
+-- plain: SELECT CASE WHEN age < 18 THEN 'child' ELSE 'adult' END AS kind, COUNT(*) AS n FROM visits GROUP BY kind
+-- known or not
+SELECT NVL2(diagnosis, 'known', 'unknown') AS kind, COUNT(*) AS n FROM visits GROUP BY kind;
+-- plain: SELECT CASE WHEN diagnosis IS NULL THEN 'unknown' ELSE 'known' END AS kind, COUNT(*) AS n FROM visits GROUP BY kind
+-- since some days before
+SELECT COUNT(*) AS n FROM visits WHERE admitted > DATEADD(day, -30, DATE '2024-07-01');
+-- plain: SELECT COUNT(*) AS n FROM visits WHERE admitted > DATE '2024-06-01'
+-- part of a text
+SELECT SPLIT_PART(diagnosis, ' ', 1) AS word, COUNT(*) AS n FROM visits GROUP BY word;
+-- refused
+-- names for codes
+SELECT DECODE(ward, 'surgery', 'S', 'maternity', 'M', 'other') AS code, COUNT(*) AS n FROM visits GROUP BY code;
+-- refused
+-- slope of a line
+SELECT REGR_SLOPE(cost, age) AS slope FROM visits;
+-- refused

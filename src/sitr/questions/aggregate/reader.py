@@ -13,7 +13,8 @@ from sqlglot import exp
 from sitr.dataset.literals import shortened, shown
 from sitr.errors import QuestionError
 from sitr.questions.aggregate.expressions.casts import TYPES
-from sitr.questions.aggregate.expressions.expression import PARTS, Aggregated, Call, Expression, Literal, Name
+from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Expression, Literal, Name
+from sitr.questions.aggregate.moments_sql import MOMENTS, bare_part, later, word
 from sitr.questions.aggregate.places import place
 from sitr.questions.aggregate.refusals import forbidden, refuse_other_parts
 from sitr.questions.aggregate.spelling import Value
@@ -29,7 +30,7 @@ def expression(item: exp.Expr) -> Expression:
         return expression(item.this)
     if (reader := _READERS.get(type(item))) is not None:
         return reader(item)
-    if (synonym := SYNONYMS.get(type(item))) is not None:
+    if (synonym := SYNONYMS.get(type(item)) or MOMENTS.get(type(item))) is not None:
         return synonym(item, expression)
     if (simple := _SIMPLE.get(type(item))) is not None:
         function, *parts = simple
@@ -84,7 +85,6 @@ _MARKS: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.DPipe: ("safe",),
     exp.Least: ("ignore_nulls",),
     exp.Greatest: ("ignore_nulls",),
-    exp.DateDiff: ("date_part_boundary",),
     exp.Concat: ("safe", "coalesce"),
     exp.TryCast: ("safe",),
 }
@@ -256,38 +256,14 @@ def _dated(item: exp.Expr) -> date | None:
     return None
 
 
-def _word(item: exp.Expr | None) -> Literal:
-    """The part of a date: a word in quotes or without."""
-    return Literal(_singular(item.name.lower() if item is not None else ""))
-
-
-def _singular(word: str) -> str:
-    synonyms = {"dayofweek": "dow", "dayofyear": "doy", "weekday": "dow"}
-    found = synonyms.get(word, word)
-    return found[:-1] if found.endswith("s") and found[:-1] in PARTS else found
-
-
-def _truncated(item: exp.Expr) -> Expression:
-    refuse_other_parts(item, "this", "unit")
-    return Call("DATE_TRUNC", (_word(item.args.get("unit")), expression(item.this)))
-
-
-def _extracted(item: exp.Expr) -> Expression:
-    refuse_other_parts(item, "this", "expression")
-    return Call("EXTRACT", (_word(item.this), expression(item.expression)))
-
-
-def _part(part: str) -> Callable[[exp.Expr], Expression]:
-    def read(item: exp.Expr) -> Expression:
-        refuse_other_parts(item, "this")
-        return Call("EXTRACT", (Literal(part), expression(item.this)))
-
-    return read
-
-
-def _difference(item: exp.Expr) -> Expression:
-    refuse_other_parts(item, "this", "expression", "unit", *_MARKS[exp.DateDiff])
-    return Call("DATE_DIFF", (_word(item.args.get("unit")), expression(item.expression), expression(item.this)))
+def _unless_null(item: exp.Expr) -> Expression:
+    """NVL2(x, a, b): a where x has a value, and else b."""
+    refuse_other_parts(item, "this", "true", "false")
+    parts = (item.this, item.args.get("false"), item.args.get("true"))
+    if any(part is None for part in parts):
+        raise forbidden(item)
+    of, null, known = map(expression, parts)
+    return Call("CASE", (Call("IS NULL", (of,)), null, known))
 
 
 def _plus(item: exp.Expr) -> Expression:
@@ -298,20 +274,7 @@ def _plus(item: exp.Expr) -> Expression:
     if not isinstance(right, exp.Interval):
         refuse_other_parts(item, "this", "expression")
         return Call(_SIMPLE[type(item)][0], (expression(item.this), expression(item.expression)))
-    return _later(expression(left), right, sign=-1 if isinstance(item, exp.Sub | exp.DateSub) else 1)
-
-
-def _later(moment: Expression, interval: exp.Expr, *, sign: int) -> Expression:
-    refuse_other_parts(interval, "this", "unit")
-    count = interval.this
-    while isinstance(count, exp.Paren):
-        count = count.this
-    text = f"-{count.this.name}" if isinstance(count, exp.Neg) else count.name if count is not None else ""
-    try:
-        number = int(text)
-    except ValueError:
-        raise forbidden(interval) from None
-    return Call("DATE_ADD", (moment, Literal(sign * number), _word(interval.args.get("unit"))))
+    return later(expression(left), right, sign=-1 if isinstance(item, exp.Sub | exp.DateSub) else 1)
 
 
 def _anonymous(item: exp.Expr) -> Expression:
@@ -319,8 +282,15 @@ def _anonymous(item: exp.Expr) -> Expression:
     name, arguments = item.name.upper(), item.expressions
     if name == "CLAMP":
         return Call("CLAMP", tuple(map(expression, arguments)))
-    if name == "DATE_PART" and len(arguments) == 2 and isinstance(arguments[0], exp.Literal):
-        return Call("EXTRACT", (_word(arguments[0]), expression(arguments[1])))
+    match name, arguments:
+        case "DATE_PART", [part, of] if isinstance(part, exp.Literal) or bare_part(part):
+            return Call("EXTRACT", (word(part), expression(of)))
+        case "DATEADD", [part, exp.Literal() | exp.Neg() as many, of] if bare_part(part):
+            return Call("DATE_ADD", (expression(of), expression(many), word(part)))
+        case "IFF", [when, then, other]:
+            return Call("CASE", tuple(map(expression, (when, then, other))))
+        case "ZEROIFNULL", [of]:
+            return Call("COALESCE", (expression(of), Literal(0)))
     if name in DATE_FORMATS:
         return written_date(item, arguments, expression)
     raise forbidden(item)
@@ -360,20 +330,7 @@ _READERS: dict[type[exp.Expr], Callable[[exp.Expr], Expression]] = {
     exp.Log: _log,
     exp.Cast: _cast,
     exp.TryCast: _cast,
-    exp.TimestampTrunc: _truncated,
-    exp.DateTrunc: _truncated,
-    exp.Extract: _extracted,
-    exp.Year: _part("year"),
-    exp.Quarter: _part("quarter"),
-    exp.Month: _part("month"),
-    exp.Week: _part("week"),
-    exp.Day: _part("day"),
-    exp.Hour: _part("hour"),
-    exp.Minute: _part("minute"),
-    exp.Second: _part("second"),
-    exp.DayOfWeek: _part("dow"),
-    exp.DayOfYear: _part("doy"),
-    exp.DateDiff: _difference,
+    exp.Nvl2: _unless_null,
     exp.Add: _plus,
     exp.Sub: _plus,
     exp.DateAdd: _plus,

@@ -27,8 +27,8 @@ class AutoQuestion(AggregateQuestion):
 
     @property
     def spreads(self) -> tuple[Spread, ...]:
-        """The histograms from which caps are chosen."""
-        return measured(self.query)
+        """The histograms from which caps are chosen: not those of values, because bounds stay."""
+        return measured(self.query, bounds=False)
 
     def text(self) -> str:
         return f"CHOOSE CAPS AND ANSWER {text(self.query.query)}"

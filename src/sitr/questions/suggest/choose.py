@@ -1,14 +1,12 @@
 """Caps and bounds from noisy histograms. Nothing here sees a row: it is arithmetic with released numbers.
 
-For each cap k on groups and m on rows, and each bound B of a column, the expected error of a cell of the answer is
-
-    noise(k, m, B) + left out(k, m, B),
-
-the 95% error of the noise at the price of the question, and what a cell loses on average. With g groups of a person and
-r rows in one of them, P·E[min(g, k)]·E[min(r, m)] rows of P people are kept, if g and r are independent. Each error is
-relative to what the cell holds, and the choice has the least sum over the measured numbers. A cell of a histogram
-counts as empty if noise alone could have filled it. The noise that is stated in the end is that of the plan at the
-suggested caps and bounds.
+For each cap k on groups and m on rows, and each bound B of a column, a cell of the answer has the noise σ(k, m, B) at
+the price of the question, and loses L(k, m, B) on average. With g groups of a person and r rows in one of them,
+P·E[min(g, k)]·E[min(r, m)] rows of P people are kept, if g and r are independent. A count or a sum of size S has the
+expected error √(σ² + L²)/S. Means, variances and quantiles are about the rows that are kept: rows cut are no error, if
+values do not depend on how many rows a person has, but noise weighs more beside what is left, σ/(S − L). The choice has
+the least sum of these relative errors over the columns. A cell of a histogram counts as empty if noise alone could have
+filled it. The noise that is stated in the end is that of the plan at the suggested caps and bounds.
 """
 
 from __future__ import annotations
@@ -27,6 +25,9 @@ from sitr.mechanisms.candidates import least_noise
 from sitr.neighbors.unit import Person
 from sitr.numbers import Number
 from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.functions.function import BoundAggregate, Same
+from sitr.questions.aggregate.functions.linear import Linear
+from sitr.questions.aggregate.quantity import Quantity
 from sitr.questions.aggregate.shares import main_terms
 from sitr.questions.aggregate.term import Term
 from sitr.questions.suggest.question import SuggestionRelease
@@ -37,6 +38,12 @@ from sitr.sensitivity.bounded import bounded
 
 MISS = Fraction(5, 100)
 """The probability that noise alone makes some cell of a histogram count."""
+
+LIKELY = Fraction(10, 100)
+"""The probability that noise alone makes a cell next to others count."""
+
+DEVIATION = 2
+"""A 95% error is about this many standard deviations, of Gaussian (1.96) and of Laplace noise (2.12)."""
 
 _UNIT = 10**6
 
@@ -76,14 +83,28 @@ class Found:
 
     @property
     def cells(self) -> list[Band]:
-        """The cells that are not empty, as far as the noise lets us know."""
-        least = self.least
-        return [cell for cell in self.every if cell.people > least]
+        """The cells that are not empty, as far as the noise lets us know.
+
+        A cell is seen if noise alone could hardly have filled it. What lies between two such cells counts, if it is
+        above 0, and what lies beyond them as long as noise alone would fill it in one of ten cases only: most spreads
+        have a tail whose cells are too small to be seen one by one.
+        """
+        every, least = self.every, self.least
+        seen = [place for place, cell in enumerate(every) if cell.people > least]
+        if not seen:
+            return []
+        likely = self.noise.error(confidence=1 - 2 * LIKELY)
+        first, last = seen[0], seen[-1]
+        while first > 0 and every[first - 1].people > likely:
+            first -= 1
+        while last + 1 < len(every) and every[last + 1].people > likely:
+            last += 1
+        return [cell for cell in every[first : last + 1] if cell.people > 0]
 
     @property
     def least(self) -> int:
-        """The number of people that a cell needs to be seen."""
-        return int(self.noise.error(confidence=1 - MISS / len(self.counts)))
+        """The number of people that a cell needs to be seen: noise is above it in some cell with probability MISS."""
+        return int(self.noise.error(confidence=1 - 2 * MISS / len(self.counts)))
 
     def covered(self, inside: Callable[[Band], bool], *, confidence: Number = 0.95) -> Covered:
         """The share of people in these cells."""
@@ -125,9 +146,22 @@ class Expected:
     bias: float
     largest: bool = False
 
+    clamped: float = 0.0
+    """What the bounds take from the rows that are kept: a part of the bias."""
+
     @property
     def relative(self) -> float:
-        return (self.noise + self.bias) / self.size if self.size > 0 else math.inf
+        """The root mean square error of a count or a sum."""
+        return self._to(math.hypot(self.noise / DEVIATION, self.bias), self.size)
+
+    @property
+    def relative_to_kept(self) -> float:
+        """The error of a mean or a quantile of the rows that are kept."""
+        kept = self.size - (self.bias - self.clamped)
+        return self._to(math.hypot(self.noise / DEVIATION, self.clamped), kept)
+
+    def _to(self, error: float, size: float) -> float:
+        return error / size if size > 0 else math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +174,8 @@ class Suggested:
     covered: tuple[tuple[str, Covered], ...] = ()
     """By the name of the histogram."""
     expected: tuple[Expected, ...] = ()
-
-    @property
-    def relative(self) -> float:
-        """The sum of all relative errors."""
-        return sum(each.relative for each in self.expected)
+    relative: float = math.inf
+    """The sum of the relative errors of all columns."""
 
 
 def chosen(release: SuggestionRelease, *, keep_bounds: bool = False) -> Suggested:
@@ -234,9 +265,15 @@ class _Choice:
             else:
                 expected.append(Expected(term.name, whole, self._noise(groups, float(rows)), whole - kept))
         found, shown = tuple(bounds.items()), tuple(expected)
+        relative = self._relative(dict(zip(self.query.shown_terms, shown, strict=True)))
         if not isinstance(self.query.unit, Person):
-            return Suggested(bounds=found, expected=shown)
-        return Suggested(groups, rows, found, expected=shown)
+            return Suggested(bounds=found, expected=shown, relative=relative)
+        return Suggested(groups, rows, found, expected=shown, relative=relative)
+
+    def _relative(self, expected: Mapping[Quantity, Expected]) -> float:
+        """The sum of the relative errors of all columns: each column has those of its terms, which are independent."""
+        columns = (*self.query.columns, *(column for _, column in self.query.after.hidden))
+        return sum(math.hypot(*(_of_column(column, expected[term]) for term in column.terms)) for column in columns)
 
     def _members(self, cap: float) -> float:
         """The people of a cell, on average, with this cap on groups."""
@@ -251,23 +288,32 @@ class _Choice:
         self, term: Term, column: str, groups: int, rows: int, whole: float, kept: float
     ) -> tuple[Expected, tuple[float, float]]:
         """The bounds with the least error of a sum, as far below zero as above it where there are values on both."""
-        cells = self.values[column]
+        assert term.quantised is not None
+        low, high = map(float, term.quantised.ends)
+        # Where values were not measured, they are believed to be half as large as the larger bound.
+        cells = self.values.get(column, [Band(low, high, max(-low, high) / 2, 1.0)])
         everybody = _people(cells)
         lowest, highest = min(0.0, *(cell.low for cell in cells)), max(0.0, *(cell.high for cell in cells))
         mean = sum(abs(cell.middle) * cell.people for cell in cells) / everybody
 
         def at(low: float, high: float) -> tuple[Expected, tuple[float, float]]:
             clamped = sum(abs(cell.middle - min(max(cell.middle, low), high)) * cell.people for cell in cells)
-            bias = (whole - kept) * mean + kept * clamped / everybody
+            lost = kept * clamped / everybody
             reach = (high - low) / 2 if term.centre != 0 else max(-low, high)
-            return Expected(f"SUM({column})", whole * mean, self._noise(groups, rows * reach), bias), (low, high)
+            noise, bias = self._noise(groups, rows * reach), (whole - kept) * mean + lost
+            return Expected(f"SUM({column})", whole * mean, noise, bias, clamped=lost), (low, high)
 
         if self.keep_bounds:
-            assert term.quantised is not None
-            return at(*map(float, term.quantised.ends))
+            return at(low, high)
         largest, smallest = 2.0**LARGEST, 2.0**SMALLEST
         ends = sorted({min(max(-cell.low, cell.high, smallest), largest) for cell in cells})
         return min((at(max(-end, lowest), min(end, highest)) for end in ends), key=lambda each: each[0].relative)
+
+
+def _of_column(column: BoundAggregate, term: Expected) -> float:
+    """Columns that only add up lose what their terms lose; quantiles, quotients and what follows from them do not."""
+    adds_up = not column.ranked and isinstance(column.formula, Same | Linear)
+    return term.relative if adds_up else term.relative_to_kept
 
 
 def _covered(every: Sequence[Found], chosen: Suggested) -> Iterator[tuple[str, Covered]]:

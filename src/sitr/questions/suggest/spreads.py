@@ -86,9 +86,9 @@ class Spread:
         return bounded(low=0, high=1, groups=1, cells=None, relation=relation)
 
 
-def measured(query: BoundedQuery) -> tuple[Spread, ...]:
-    """The histograms for a question."""
-    found = (*_people(query), *(_values(query, column) for column in summed(query)))
+def measured(query: BoundedQuery, *, bounds: bool = True) -> tuple[Spread, ...]:
+    """The histograms for a question; those of values only where bounds are to be suggested."""
+    found = (*_people(query), *(_values(query, column) for column in summed(query) if bounds))
     if not found:
         raise QuestionError(
             given="There is nothing to suggest: each row is a unit, and no column is summed.",

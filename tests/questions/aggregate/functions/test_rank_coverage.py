@@ -24,6 +24,8 @@ from sitr.questions.aggregate.bind import bound
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.sql import parse
 
+pytestmark = pytest.mark.usefixtures("same_cells")
+
 RELEASES = 10_000
 PRICES = {"pure": PureDP(0.5), "zcdp": ZeroConcentratedDP(0.05), "dear": PureDP(30.0)}
 CALLS = ["MIN(x)", "MAX(x)", "MEDIAN(x)", "QUANTILE(x, 0.9)", "WITH_INTERVAL(MEDIAN(x))", "WITH_INTERVAL(MAX(x))"]

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from sitr.dataset.schema import Key, Kind
 from sitr.errors import QuestionError, nearest
+from sitr.questions.aggregate.expressions.casts import cast
 from sitr.questions.aggregate.expressions.expression import PARTS
 from sitr.questions.aggregate.expressions.ranges import Range
 from sitr.questions.aggregate.expressions.rules import (
@@ -18,7 +19,15 @@ from sitr.questions.aggregate.expressions.rules import (
     wrong_count,
     wrong_type,
 )
-from sitr.questions.aggregate.expressions.typed import MOST_KEYS, TEMPORAL, Typed, calendar, in_calendar, ordinal
+from sitr.questions.aggregate.expressions.typed import (
+    MOST_KEYS,
+    TEMPORAL,
+    Typed,
+    calendar,
+    in_calendar,
+    literal_typed,
+    ordinal,
+)
 
 TRUNCATED = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 ADDED = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
@@ -143,10 +152,8 @@ def difference(function: str, parts: tuple[Typed, ...]) -> Typed:
     word, earlier, later = parts
     name = part_of(function, word, TRUNCATED)
     _moments(function, (earlier, later))
-    if earlier.kind is not later.kind:
-        raise QuestionError(
-            given=f"{function} has a {earlier.kind.value} and a {later.kind.value}.", do="CAST one of them."
-        )
+    if earlier.kind is not later.kind:  # a date begins at midnight
+        return difference(function, (word, *map(_timestamp, (earlier, later))))
     if earlier.kind is Kind.DATE and name in TIMES:
         raise QuestionError(given=f"A date has no {name}.", do="Count days, weeks, months, quarters or years.")
     unit = {"year": 365 * 86_400, "quarter": 90 * 86_400, "month": 28 * 86_400, **_SECONDS}[name]
@@ -158,6 +165,10 @@ def difference(function: str, parts: tuple[Typed, ...]) -> Typed:
     if name == "day" and later.kind is Kind.DATE:
         low, high = found.low, found.high
     return Typed(function, Kind.INTEGER, parts, low, high, Fraction(1), any_nullable((earlier, later)))
+
+
+def _timestamp(moment: Typed) -> Typed:
+    return moment if moment.kind is Kind.TIMESTAMP else cast("CAST", (moment, literal_typed("TIMESTAMP")))
 
 
 def added(function: str, parts: tuple[Typed, ...]) -> Typed:
