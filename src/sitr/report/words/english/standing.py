@@ -33,10 +33,10 @@ class StandingWords:
         rare = ""
         if shown.probability:
             rare = f", plus {at_most(shown.probability)}, which was fixed when the budget was opened"
+        epsilon = at_most(shown.epsilon)
         return (
-            f"{recorded} Promise at any moment, whoever chooses it: whatever happens while ε = {at_most(shown.epsilon)} "
-            "or less is shown here is at most e^ε times as likely for one of two neighbouring data sets as for the "
-            f"other{rare}."
+            f"{recorded} Promise at any moment, whoever chooses it: whatever happens while ε = {epsilon} or less is "
+            f"shown here is at most e^ε times as likely for one of two neighbouring data sets as for the other{rare}."
         )
 
     def in_advance(self, found: InAdvance, /) -> str:
