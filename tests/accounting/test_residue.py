@@ -110,8 +110,9 @@ def test_what_is_proved_is_nearly_all_that_is_true():
     for mu, epsilon in ((1.0, 0.5), (0.5, 0.3), (2.0, 0.8), (4.0, 2.0)):
         square = float(mu**2 - (residue(Fraction(mu), PureDP(epsilon)) or 0) ** 2)
         cheaper = Fraction(math.sqrt(mu**2 - square * 0.99))
-        once = lambda answers, epsilon=epsilon: None if answers else epsilon  # noqa: E731
-        assert excess(mu, leaves(Fraction(mu), once, lambda _rest, _e, cheaper=cheaper: cheaper)) > 0
+        plus, minus = (1 / (1 + math.exp(-side * epsilon)) for side in (1, -1))
+        ends = [(plus, epsilon, float(cheaper)), (minus, -epsilon, float(cheaper))]
+        assert excess(mu, ends) > 0
         assert not proved(Fraction(mu), cheaper, Fraction(epsilon))
         assert 2 * epsilon * math.tanh(epsilon / 2) < square < PureDP(epsilon).to_gaussian().mu ** 2
 

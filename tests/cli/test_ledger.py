@@ -139,10 +139,10 @@ def test_an_odometer_shows_recorded_charges_and_what_they_promise(sitr: Sitr, tm
         ledger.charge(name, price=PureDP(1.0), question="SELECT COUNT(*) AS n FROM rows")
     words = " ".join(sitr("ledger", "show", path, environment={"COLUMNS": "200"}).out.split())
     assert "a row, replace-one ε = ∞ ε = 1 ε = ∞" in words
-    assert "a: No cap. Recorded charges: ε = 1. Promise at any moment, whoever chooses it: the privacy" in words
+    assert "a: No cap. Recorded charges: ε = 1. Promise at any moment, whoever chooses it: whatever happens" in words
     assert "b: No cap. Recorded charges: ρ = 0.5. This total is a record and no promise" in words
     assert "c: No cap. Recorded charges: ρ = 0.5, δ = 0. Promise at any moment" in words
-    assert "apart from an event of probability 2 × 10⁻⁶ that was fixed when the budget was opened." in words
+    assert "as for the other, plus 2 × 10⁻⁶, which was fixed when the budget was opened." in words
     assert "308" not in words
     assert "%" not in words  # no bar
     first, second, third = sitr("ledger", "show", path, "--json").told()["accounts"]

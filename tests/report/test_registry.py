@@ -19,6 +19,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
+from sitr.flavors.uncapped import odometer
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.entry import Account, Entry
 from sitr.report.registry import NEEDED, SECTORS, Deployment
@@ -105,6 +106,17 @@ def test_no_parameter_is_shown_without_the_others() -> None:
     assert "ε = 1, γ = 0.05, finite-sample. They stand only here" in random
     assert "random newcomer" in random
     assert not any("only here" in text for text in whole)
+
+
+def test_a_budget_without_a_cap_states_what_it_has_recorded() -> None:
+    promise = odometer("zcdp", delta=1e-6)
+    made = replace(deployment(), account=Account("visits", promise, "person (patient), add-remove", AT))
+    record = replace(made, standing=Filter(promise).consent(BUDGET)).record()
+    assert faults(record) == []
+    assert record["deployment"]["dp_variant"]["variant_name"] == "Custom"
+    assert "Recorded charges: ρ = 0.5, δ = 0." in str(record)
+    assert "There is no cap" in str(record)
+    assert "e+308" not in str(record)
 
 
 def test_a_record_claims_no_entropy_that_the_ledger_does_not_know() -> None:

@@ -46,18 +46,25 @@ class Reading:
     recorded: Promise
     """The sum of all charges, rounded up: recorded charges, which are no promise by themselves."""
     epsilon: float | None
-    """The loss of everything so far is at most this; None if nothing is proved for a moment chosen after answers."""
+    """P(S) ≤ e^ε·Q(S) + `probability` for the laws of all answers on two neighbours, and every event S that happens
+    only while at most this ε is shown; None if nothing is proved for a moment chosen after answers."""
     probability: float = 0.0
-    """Apart from an event of this probability, which was fixed when the budget was opened."""
+    """Fixed when the budget was opened. It does not bound how often the loss of the answers exceeds ε: the rare events
+    of approximate charges need not be visible in their answers."""
 
 
 def reading(budget: Filter[Promise]) -> Reading | None:
     """What the odometer shows; None if the budget has a cap.
 
-    Pure: Σε bounds every loss. Approximate: apart from an event of probability δ_i, each answer is one of an ε-private
-    mechanism, and Σδ_i is at most the δ of the budget, so Σε bounds the loss apart from an event of probability δ.
-    [RRUV16, Thm 3.6; KOV15, Thm 3.3] Zero-concentrated with a δ: outside of the events of the charges, which together
-    have at most this δ, the line of this module holds apart from another δ.
+    Pure: Σε bounds every loss. With a δ, the law of each answer given the earlier ones is at least 1 − δ_i times one
+    that keeps ε or ρ without a δ, on both neighbours [KOV15, Thm 3.3; BS16, Def. 8.1]. Let P₁ ≤ P and Q₁ ≤ Q be the
+    products of these parts along every sequence of answers. As Σδ_i ≤ δ, P₁ lacks at most δ of the mass of P, and its
+    factors 1 − δ_i cancel in P₁/Q₁. So for an event S that happens only while at most ε is shown,
+
+        P(S) ≤ P₁(S) + δ ≤ e^ε·Q₁(S) + δ + P₁(P₁/Q₁ exceeds what is shown, at some moment) ≤ e^ε·Q(S) + δ + δ′,
+
+    with δ′ = 0 for approximate charges, whose Σε bounds the ratio always [RRUV16, Thm 3.6], and δ′ = δ for the line
+    of this module.
 
     >>> from sitr.flavors.uncapped import odometer
     >>> reading(Filter(odometer("pure")).consent(PureDP(0.25)).consent(PureDP(0.5)))

@@ -18,6 +18,7 @@ from sitr.errors import DescriptionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.pure import PureDP
+from sitr.flavors.uncapped import uncapped
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.entry import Account, Entry
 from sitr.report.words.english.registry import RegistryWords
@@ -98,7 +99,7 @@ class Deployment:
             "model_name": "Central",
             "model_name_details": SAY.model(),
             "release_type": "Many releases" if many else "One release",
-            "release_type_details": SAY.many(),
+            "release_type_details": SAY.many(capped=not uncapped(self.account.promise)),
             "data_source_type": "Static",
             "data_source_type_details": SAY.static(),
             "access_type": "Interactive" if many else "Non-interactive",
@@ -136,7 +137,12 @@ def _check(said: Publication) -> None:
 
 
 def _variant(promise: Kept) -> tuple[str, dict[str, float]]:
-    """The variant and its parameters; none for a promise with a γ or ξ, which the registry has no fields for."""
+    """The variant and its parameters; none for a promise with a γ or ξ, which the registry has no fields for.
+
+    A budget without a cap has no parameters either: what it promises grows with every release.
+    """
+    if uncapped(promise):
+        return "Custom", {}
     match promise:
         case PureDP(epsilon):
             return "Pure DP", {"epsilon": epsilon}

@@ -31,12 +31,13 @@ class StandingWords:
                 f"{recorded} وهذا المجموع سجل وليس وعدًا في لحظة يختارها أحد بعد رؤية إجابات؛ ويقدم هذا الوعد عداد له "
                 f"{DELTA}، مثل {code('odometer(zcdp, delta=1e-6)')}."
             )
-        rare = (
-            f"، إلا في حدث احتماله {ltr(at_most(shown.probability))} حُدد عند فتح الميزانية" if shown.probability else ""
-        )
+        rare = ""
+        if shown.probability:
+            rare = f"، مع زيادة لا تتجاوز {ltr(at_most(shown.probability))} حُددت عند فتح الميزانية"
         return (
-            f"{recorded} والوعد في أي لحظة، أيًا كان من يختارها: لا تتجاوز خسارة الخصوصية في جميع الإجابات حتى الآن "
-            f"{ltr(f'ε = {at_most(shown.epsilon)}')}{rare}."
+            f"{recorded} والوعد في أي لحظة، أيًا كان من يختارها: كل ما يحدث ما دام المعروض هنا "
+            f"{ltr(f'ε = {at_most(shown.epsilon)}')} أو أقل لا يتجاوز احتماله في إحدى مجموعتي بيانات متجاورتين "
+            f"احتمالَه في الأخرى مضروبًا في {ltr('e^ε')}{rare}."
         )
 
     def in_advance(self, found: InAdvance, /) -> str:

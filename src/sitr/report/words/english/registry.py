@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sitr.accounting.anytime import reading
 from sitr.accounting.filter import Filter
 from sitr.dataset.schema import Table
 from sitr.flavors.random import RandomDP
@@ -12,6 +13,7 @@ from sitr.ledger.entry import Account, Entry
 from sitr.neighbors.unit import Person
 from sitr.report.figures import counted, visible
 from sitr.report.words.english.english import RANDOM
+from sitr.report.words.english.standing import StandingWords
 from sitr.report.words.notation import notation
 
 
@@ -55,6 +57,8 @@ class RegistryWords:
 
     def parameters(self, standing: Filter, listed: bool, /) -> str:
         """The budget, and how much of it is spent; `listed` if the registry has a field for each parameter."""
+        if (shown := reading(standing)) is not None:
+            return StandingWords().odometer(shown)
         spent = notation(standing.spent())
         random = f" {RANDOM}" if isinstance(standing.promise, RandomDP) else ""
         only = "" if listed else " They stand only here, because the registry does not have a field for each of them."
@@ -67,8 +71,10 @@ class RegistryWords:
         """The deployment model."""
         return "A trusted curator holds the rows and adds the noise. Readers see noisy answers only."
 
-    def many(self) -> str:
+    def many(self, *, capped: bool) -> str:
         """How privacy loss is managed over time."""
+        if not capped:
+            return "There is no cap: every release is recorded, and the total grows with each."
         return "The budget never resets. When it is spent, the data are used for no further release."
 
     def access(self) -> str:

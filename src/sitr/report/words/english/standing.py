@@ -32,11 +32,11 @@ class StandingWords:
             )
         rare = ""
         if shown.probability:
-            chance = at_most(shown.probability)
-            rare = f", apart from an event of probability {chance} that was fixed when the budget was opened"
+            rare = f", plus {at_most(shown.probability)}, which was fixed when the budget was opened"
+        epsilon = at_most(shown.epsilon)
         return (
-            f"{recorded} Promise at any moment, whoever chooses it: the privacy loss of all answers so far is at most "
-            f"ε = {at_most(shown.epsilon)}{rare}."
+            f"{recorded} Promise at any moment, whoever chooses it: whatever happens while ε = {epsilon} or less is "
+            f"shown here is at most e^ε times as likely for one of two neighbouring data sets as for the other{rare}."
         )
 
     def in_advance(self, found: InAdvance, /) -> str:
