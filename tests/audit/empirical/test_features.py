@@ -74,3 +74,11 @@ def test_ratios_are_never_infinite_and_know_the_side() -> None:
     assert np.isfinite(found).all()
     assert found[0] > 0 > found[1]
     assert log_ratios(np.array([0, 1]), np.array([0, 1]), cells=2).tolist() == [0.0, 0.0]
+
+
+def test_infinite_numbers_are_compared_without_a_warning() -> None:
+    """∞ − ∞ is a missing number, and so is ∞ + (−∞); pytest makes an error of every warning."""
+    first, second = (Sample.of([(math.inf, far), (1.0, 2.0)]) for far in (math.inf, -math.inf))
+    found = named(first, second)
+    assert np.isnan(found["difference"].column(first)).tolist() == [True, False]
+    assert np.isnan(found["sum"].column(second)).tolist() == [True, False]

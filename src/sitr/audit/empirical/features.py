@@ -60,14 +60,27 @@ def features(first: Sample, second: Sample) -> Iterator[Feature]:
 
 def _several(first: Sample, second: Sample, width: int) -> Iterator[Feature]:
     for place in range(min(width, SINGLE) - 1):
-        yield Feature("difference", place, lambda sample, j=place: sample.numbers[:, j + 1] - sample.numbers[:, j])  # type: ignore[misc]
-    yield Feature("sum", 0, lambda sample: np.nansum(sample.numbers, axis=1))
+        yield Feature("difference", place, _difference(place))
+    yield Feature("sum", 0, _sum)
     yield Feature("largest", 0, lambda sample: np.max(_low(sample), axis=1))
     yield Feature("place of the largest", 0, lambda sample: np.argmax(_low(sample), axis=1).astype(float))
     yield Feature("all numbers", 0, _together(first, second, width))
     for place in range(min(width, SINGLE)):
         for other in range(place + 1, min(width, SINGLE)):
             yield Feature("two numbers", place * SINGLE + other, _crossed(first, second, place, other))
+
+
+def _difference(place: int) -> Column:
+    def difference(sample: Sample) -> NDArray[np.float64]:
+        with np.errstate(invalid="ignore"):  # ∞ − ∞ is a missing number
+            return sample.numbers[:, place + 1] - sample.numbers[:, place]
+
+    return difference
+
+
+def _sum(sample: Sample) -> NDArray[np.float64]:
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.nansum(sample.numbers, axis=1))
 
 
 def _low(sample: Sample) -> NDArray[np.float64]:
