@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -64,9 +65,9 @@ def error(query: BoundedQuery, at: CapPair, rows: pa.Table) -> float:
     of_person = np.unique(pairs[0], return_inverse=True)[1]
     groups = np.bincount(of_person)[of_person]
     share = np.minimum(groups, at.max_groups) / groups
-    whole = sizes.sum() / len(PLACES)
+    whole = float(sizes.sum()) / len(PLACES)
     kept = float((np.minimum(sizes, at.max_rows_per_group) * share).sum() / len(PLACES))
-    plan = fit(at.on(query), PRICE.share(9 / 10))
+    plan = fit(at.on(query), PRICE.share(Fraction(9, 10)))
     width = {each.term.name: float(each.width(0.95)) / 2 for each in plan.noisy}
     counted = next(size for name, size in width.items() if name.startswith("COUNT") and "DISTINCT" not in name)
     summed = next(size for name, size in width.items() if name.startswith("SUM"))

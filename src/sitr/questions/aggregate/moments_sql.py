@@ -8,6 +8,7 @@ reads its parts, as in `sitr.questions.aggregate.synonyms`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeGuard
 
 from sqlglot import exp
 
@@ -32,7 +33,7 @@ def bare_part(item: exp.Expr | None) -> bool:
     return isinstance(item, exp.Column) and not item.table and _singular(item.name.lower()) in PARTS
 
 
-def _misplaced(item: exp.Expr | None) -> bool:
+def _misplaced(item: exp.Expr | None) -> TypeGuard[exp.Expr]:
     """Whether the parser took something else for the part of a date."""
     return isinstance(item, exp.Var | exp.Column) and _singular(item.name.lower()) not in PARTS
 
