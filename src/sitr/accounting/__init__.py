@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sitr.namespace import lazily
 
 if TYPE_CHECKING:
+    from sitr.accounting.anytime import loss_at_any_time as loss_at_any_time
     from sitr.accounting.filter import Filter as Filter
     from sitr.accounting.filter import replay as replay
     from sitr.accounting.odometer import Odometer as Odometer
@@ -28,6 +29,7 @@ __getattr__, __dir__, __all__ = lazily(
         "Part": "schedule",
         "Schedule": "schedule",
         "Training": "training",
+        "loss_at_any_time": "anytime",
         "read_schedule": "schedule_file",
         "replay": "filter",
     },
