@@ -273,7 +273,13 @@ def test_a_charge_to_a_period_that_the_data_set_forbade_is_found(
         budget.assign("ana", Duty.ANALYST)
         budget.rule(least="pure(0.5)")
         budget.period("2026-03").allot("x", epsilon=1)  # which opens its account
-    row = {"dataset": "visits@2026-03", "price": f"pure(epsilon={price})", "question": SQL, "by": by, "version": "0"}
+    row: dict[str, Any] = {
+        "dataset": "visits@2026-03",
+        "price": f"pure(epsilon={price})",
+        "question": SQL,
+        "by": by,
+        "version": "0",
+    }
     row |= {"at": "2026-03-01T00:00:00+00:00", "charges": 1, "paid": str(Fraction(str(price)))}
     with without_triggers(tmp_path / "sitr.db") as connection:
         insert(connection, "entries", row, installation_key())
