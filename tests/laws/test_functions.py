@@ -1,8 +1,8 @@
 """Every function on rows is total on DuckDB and on PostgreSQL: no value that nobody expects makes it fail.
 
 For each function, expressions that use it are drawn from the whole grammar and run on hostile rows, many in one
-statement; where a statement fails, its expressions run one by one, so that the failure names the function. Spark runs the
-parts of these expressions in `tests/laws/test_spark.py`: whole ones take too long to compile there.
+statement; where a statement fails, its expressions run one by one, so that the failure names the function. Spark runs
+the parts of these expressions in `tests/laws/test_spark.py`: whole ones take too long to compile there.
 """
 
 from __future__ import annotations
