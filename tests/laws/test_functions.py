@@ -1,7 +1,8 @@
-"""Every function on rows is total on every engine: no value that nobody expects makes it fail.
+"""Every function on rows is total on DuckDB and on PostgreSQL: no value that nobody expects makes it fail.
 
 For each function, expressions that use it are drawn from the whole grammar and run on hostile rows, many in one
-statement; where a statement fails, its expressions run one by one, so that the failure names the function.
+statement; where a statement fails, its expressions run one by one, so that the failure names the function. Spark runs
+the parts of these expressions in `tests/laws/test_spark.py`: whole ones take too long to compile there.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from sitr.backends.expressions import Expressions
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed
 from tests import postgres
-from tests.laws.test_dialects import ENGINES, On
+from tests.laws.test_dialects import ENGINES, HERE, On
 from tests.questions.aggregate import strategies
 from tests.questions.aggregate.expressions.test_rules import drawn, inf_allowed, inside
 
@@ -27,9 +28,6 @@ EACH, TOGETHER, ROWS = 6, 12, 60
 
 LONG = 1_500
 """Longer expressions are left to the tests of DuckDB."""
-
-MISSING = {"spark": {"REGEXP_MATCHES", "REGEXP_FULL_MATCH"}}
-"""Functions that an engine does not have: questions with them are refused."""
 
 
 @cache
@@ -62,7 +60,7 @@ class Place:
     """The hostile rows on one engine."""
 
     def __init__(self, name: str) -> None:
-        self.engine, self.name = ENGINES[name], name
+        self.engine = ENGINES[name]
         self.rows = postgres.storable(rows()) if name == "postgres" else rows()
         self.types = {each.name: On(self.engine.make(), self.engine).type_of(each.type) for each in self.rows.schema}
 
@@ -82,21 +80,16 @@ class Place:
             assert all(map(math.isfinite, numbers)) or inf_allowed(typed), typed.text
 
     def asked(self) -> list[Typed]:
-        """All expressions that the engine can be asked for, each once."""
-        lacks = MISSING.get(self.name, set())
-        every = {id(typed): typed for some in expressions().values() for typed in some}
-        return [typed for typed in every.values() if not lacks & {str(each.what) for each in inside(typed)}]
+        """All expressions, each once."""
+        return list({id(typed): typed for some in expressions().values() for typed in some}.values())
 
 
-@pytest.mark.parametrize(
-    "name", ["duckdb", "portable duckdb", "postgres", pytest.param("spark", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("name", HERE)
 def test_no_row_makes_a_function_fail_on_any_engine(name: str) -> None:
-    """pytest -m '' tests/laws/test_functions.py runs it on Spark, too."""
     place = Place(name)
     every = place.asked()
     used = {str(each.what) for typed in every for each in inside(typed) if each.parts}
-    assert used == set(ROW_FUNCTIONS) - MISSING.get(name, set())
+    assert used == set(ROW_FUNCTIONS)
     for first in range(0, len(every), TOGETHER):
         some = every[first : first + TOGETHER]
         try:
