@@ -28,12 +28,16 @@ def sub(m: int) -> np.ndarray:
     return np.hstack([np.ones((m - 1, 1)), -np.eye(m - 1)])
 
 
+def kron(parts: list[np.ndarray]) -> np.ndarray:
+    return np.asarray(reduce(np.kron, parts, np.eye(1)))  # type: ignore[arg-type]
+
+
 def information(bases: dict[tuple[int, ...], float]) -> np.ndarray:
     """RᵀΣ⁻¹R, written out."""
     total = np.zeros((24, 24))
     for axes, sigma in bases.items():
         small = [sub(m) if i in axes else np.ones((1, m)) for i, m in enumerate(SIZES)]
-        r, noise = reduce(np.kron, small), reduce(np.kron, [sub(SIZES[i]) for i in axes], np.eye(1))
+        r, noise = kron(small), kron([sub(SIZES[i]) for i in axes])
         total += r.T @ np.linalg.inv(sigma**2 * noise @ noise.T) @ r
     return total
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -63,7 +64,7 @@ def test_coordinates_are_correlated_as_the_numbers_that_they_share(digits: int) 
 
 def test_rounding_agrees_with_numbers_that_are_known_to_many_digits(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same normal numbers, narrowed to hundreds of digits and rounded with fractions."""
-    kept: list[dict] = []
+    kept: list[Any] = []
     decide = module._decide
 
     def watched(*given):

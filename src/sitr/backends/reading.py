@@ -271,11 +271,8 @@ def shaped(reading: Reading, found: Sequence[Any]) -> Any:
             return _cells(query, found)
         case Tally():
             return {int(row[0]): int(row[1]) for row in found}
-        case Sheet():
+        case Sheet() | Records():
             return np.column_stack([np.asarray(column, np.int64) for column in found])
-        case Records(_, axes):
-            columns = [np.asarray(column, np.int64) for column in found]
-            return np.column_stack(columns[: len(axes)]), tuple(columns[len(axes) :])
         case Numbers():
             return np.asarray(found[0], np.float64)
 

@@ -48,6 +48,8 @@ class Base:
 
     axes: tuple[Siblings, ...]
     sigma: Number
+    columns: tuple[int, ...] = ()
+    """Numbers of the columns, for readers; columns of the same number in different bases are the same."""
 
     @property
     def weight(self) -> Fraction:
@@ -136,7 +138,7 @@ class ResidualGaussian:
             for each in self.bases
         )
 
-    def release(self, values: Sequence[NDArray[np.integer[Any]]], *, coins: Coins | None = None) -> list[Draws]:
+    def release(self, values: Sequence[Draws], *, coins: Coins | None = None) -> list[Draws]:
         """The residuals of every base with noise, as whole numbers of 2^{−j} each, j = `base.places`."""
         wanted = [(each.axes, exact(each.sigma) * 2**each.places) for each in self.bases]
         noise = rounded_contrasts(wanted, coins=coins)
@@ -172,7 +174,7 @@ def _shifted(places: int, residuals: NDArray[Any], noise: Draws) -> Draws:
     largest = max((abs(int(values.max(initial=0))), abs(int(values.min(initial=0)))))
     if values.dtype == np.object_ or noise.dtype == np.object_ or largest << places >= 2**62:
         return np.asarray(values.astype(np.object_) * 2**places + noise, dtype=np.object_)
-    return values.astype(np.int64) * 2**places + noise
+    return np.asarray(values.astype(np.int64) * 2**places + noise, dtype=np.int64)
 
 
 def _above(number: arb | Fraction) -> Fraction:

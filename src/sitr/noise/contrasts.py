@@ -91,10 +91,10 @@ def rounded_contrasts(
 
 def _rounded(known: Draws, axes: tuple[Siblings, ...], sigma: Fraction, bits: int, coins: Coins) -> Draws:
     """⌊σ·(contrasts of Z) + ½⌋ where 2^b·Z is within ½ of a known integer."""
-    sums = np.asarray(contrasts(known, axes))
+    sums = contrasts(known, axes)
     fits = sigma * _SURE * 2 ** len(axes) < 2**61
     if sums.dtype == np.object_ or not fits:
-        rounded: Draws = np.zeros(sums.shape, np.int64 if fits else np.object_)
+        rounded: Draws = np.zeros(sums.shape, np.int64) if fits else np.zeros(sums.shape, np.object_)
         decided = np.zeros(sums.shape, np.bool_)
     else:
         # Three roundings to 53 bits move x by less than |x|·2^{−51}; what is unknown of Z moves it by up to `blur`.

@@ -179,7 +179,7 @@ def _written(publication: Publication, measure: Measure, node: Node, words: Word
 
 
 def _value(form: Figures | AllDigits, one: Estimate, words: Words) -> str:
-    return "–" if one.value is None else words.numerals(form.value(one))
+    return "–" if one.value is None else words.numerals(f"{form.value(one)} ± {form.error(one.error)}")
 
 
 def _content(plan: TablesPlan, publication: Publication | None = None) -> dict[str, Any]:

@@ -44,10 +44,14 @@ def grouping(ladder: Ladder, level: int) -> np.ndarray:
     return made
 
 
+def _kron(parts: list[np.ndarray]) -> np.ndarray:
+    return np.asarray(reduce(np.kron, parts, np.eye(1)))  # type: ignore[arg-type]
+
+
 def margin(wanted: Workload, node: Node) -> np.ndarray:
     """The matrix of a table: from all cells of all columns to its own."""
     at = dict(node)
-    return reduce(np.kron, [grouping(each, at.get(place, 0)) for place, each in enumerate(wanted.ladders)])
+    return _kron([grouping(each, at.get(place, 0)) for place, each in enumerate(wanted.ladders)])
 
 
 def residual(wanted: Workload, node: Node) -> tuple[np.ndarray, np.ndarray]:
@@ -63,7 +67,7 @@ def residual(wanted: Workload, node: Node) -> tuple[np.ndarray, np.ndarray]:
                 row += 1
             start += size
         small.append(block)
-    sub = reduce(np.kron, small, np.eye(1))
+    sub = _kron(small)
     return sub @ margin(wanted, node), sub @ sub.T
 
 

@@ -26,9 +26,9 @@ def test_tables_are_sums_over_rows() -> None:
     codes = np.column_stack([random.integers(0, 4, 500), random.integers(0, 3, 500)])
     values = random.integers(-(2**53), 2**53, 500)
     term = Term(COST, Quantised(0, 2**53, Fraction(1)))
-    records = SimpleNamespace(terms=(Term(), term), valued=(term,))
+    records = SimpleNamespace(terms=(Term(), term), valued=(term,), axes=(0, 1))
     nodes = [(), ((0, 1),), ((0, 1), (1, 1)), ((0, 2), (1, 1))]
-    counts, sums = totals(records, WANTED, (codes, (values,)), nodes)  # type: ignore[arg-type]
+    counts, sums = totals(records, WANTED, np.column_stack([codes, values]), nodes)  # type: ignore[arg-type]
     cell = codes[:, 0] * 3 + codes[:, 1]
     exact = np.zeros(12, object)
     np.add.at(exact, cell, values.astype(object))
@@ -43,14 +43,15 @@ def test_doubles_would_lose_digits() -> None:
     values = np.array([2**53 - 1, 2**53 - 1, 2**53 - 1])
     assert int(np.bincount([0, 0, 0], weights=values)[0]) != 3 * (2**53 - 1)
     term = Term(COST, Quantised(0, 2**53, Fraction(1)))
-    records = SimpleNamespace(terms=(term,), valued=(term,))
-    (found,) = totals(records, WANTED, (np.zeros((3, 2), np.int64), (values,)), [()])  # type: ignore[arg-type]
+    records = SimpleNamespace(terms=(term,), valued=(term,), axes=(0, 1))
+    listed = np.column_stack([np.zeros((3, 2), np.int64), values])
+    (found,) = totals(records, WANTED, listed, [()])  # type: ignore[arg-type]
     assert int(found[()]) == 3 * (2**53 - 1)
 
 
 def test_no_rows_are_zeros() -> None:
-    records = SimpleNamespace(terms=(Term(),), valued=())
-    (found,) = totals(records, WANTED, (np.zeros((0, 2), np.int64), ()), [((0, 1),)])  # type: ignore[arg-type]
+    records = SimpleNamespace(terms=(Term(),), valued=(), axes=(0, 1))
+    (found,) = totals(records, WANTED, np.zeros((0, 2), np.int64), [((0, 1),)])  # type: ignore[arg-type]
     assert found[((0, 1),)].tolist() == [0, 0]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -22,14 +24,14 @@ FLAT = workload((2, 3, 4), [(0, 1), (0, 2), (1, 2)])
 
 
 def exact(wanted: Workload, cells: np.ndarray, node) -> np.ndarray:
-    return np.rint(margin(wanted, node) @ cells).astype(np.int64).reshape(wanted.shape(node))
+    return np.asarray(np.rint(margin(wanted, node) @ cells).astype(np.int64).reshape(wanted.shape(node)))
 
 
 @pytest.mark.parametrize("wanted", [FLAT, UNEVEN])
 def test_tables_follow_from_exact_residuals(wanted: Workload) -> None:
     size = int(np.prod([len(each.levels[-1].labels) for each in wanted.ladders]))
     cells = np.random.default_rng(1).integers(0, 50, size)
-    known = {base: contrasts(exact(wanted, cells, base), wanted.axes(base)) for base in wanted.bases()}
+    known: Any = {base: contrasts(exact(wanted, cells, base), wanted.axes(base)) for base in wanted.bases()}
     for base in wanted.bases():
         np.testing.assert_allclose(np.ravel(known[base]), residual(wanted, base)[0] @ cells)
     for node in estimate.lineage(wanted.tables):
@@ -45,9 +47,9 @@ def test_variances_are_those_of_the_estimate_column_by_column(wanted: Workload) 
         for base, variance in variances.items():
             shape = wanted.shape(base)
             for place in range(int(np.prod(shape, dtype=int))):
-                unit = np.zeros(int(np.prod(shape, dtype=int)))
+                unit: Any = np.zeros(int(np.prod(shape, dtype=int)))
                 unit[place] = 1
-                moved = np.asarray(contrasts(unit.reshape(shape), wanted.axes(base)))
+                moved: Any = np.asarray(contrasts(unit.reshape(shape), wanted.axes(base)))
                 total += variance * estimate.table(wanted, node, {base: moved}) ** 2
         found = np.broadcast_to(estimate.variance(wanted, node, variances), wanted.shape(node))
         np.testing.assert_allclose(found, total, rtol=1e-9)

@@ -54,7 +54,9 @@ def budget(tmp_path):
 
 def asked(budget, tables=(("ward", "sex"), ("region", "age"), ()), **said) -> TablesQuestion:
     said = {"bins": {"age": 4}, "hierarchies": REGIONS, "measures": ["count", "sum(cost)", "mean(cost)"]} | said
-    return budget.tables(tables, **said).question
+    found = budget.tables(tables, **said).question
+    assert isinstance(found, TablesQuestion)
+    return found
 
 
 @pytest.mark.parametrize("price", PRICES, ids=repr)
@@ -165,6 +167,7 @@ def test_people_are_counted_where_each_has_one_cell(budget) -> None:
     ("tables", "said"),
     [
         ([], {}),
+        ([()], {}),
         ("ward", {}),
         ([("ward", "ward")], {}),
         ([("ward", "region")], {"hierarchies": REGIONS}),

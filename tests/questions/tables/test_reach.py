@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations_with_replacement, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ def precisions(variances):
 
 @pytest.mark.parametrize("tables", [PAIRS, [(0,), (1,), (2,)], [(0, 1, 2)], [(0, 1), (2,)], [(0, 1), ()]])
 @pytest.mark.parametrize("largest", [False, True])
-def test_moving_a_row_costs_what_the_worst_of_all_pairs_of_cells_does(tables: list, largest: bool) -> None:
+def test_moving_a_row_costs_what_the_worst_of_all_pairs_of_cells_does(tables: list[Any], largest: bool) -> None:
     wanted = workload((2, 3, 4), tables)
     variances = planned(wanted, largest=largest)
     m = information(wanted, variances)

@@ -13,8 +13,8 @@ from sitr.questions.tables.estimate import SAFE, Whole
 from sitr.questions.tables.records import Records
 from sitr.questions.tables.workload import Node, Workload, below
 
-Listed: TypeAlias = tuple[NDArray[np.int64], tuple[NDArray[np.int64], ...]]
-"""The cell numbers of each kept row, a column for each axis; and what each of its terms adds, row by row."""
+Listed: TypeAlias = NDArray[np.int64]
+"""For each kept row, its cell number on each axis, and what it adds to each term with values."""
 
 _LOW = 26
 """Numbers are added in two parts, the lower one of this many bits, so that sums of doubles are exact."""
@@ -22,8 +22,8 @@ _LOW = 26
 
 def totals(records: Records, workload: Workload, listed: Listed, nodes: Iterable[Node]) -> list[dict[Node, Whole]]:
     """For each term, the exact integers of these tables."""
-    codes, values = listed
-    numbers = dict(zip(records.valued, values, strict=True))
+    codes = listed[:, : len(records.axes)]
+    numbers = dict(zip(records.valued, listed[:, len(records.axes) :].T, strict=True))
     wanted = list(nodes)
     largest = maximal(wanted)
     found: list[dict[Node, Whole]] = [{} for _ in records.terms]
@@ -59,16 +59,16 @@ def coarser(workload: Workload, node: Node, full: Whole, part: Node) -> Whole:
     >>> coarser(Workload((one,), ()), ((0, 1),), np.array([3, 4]), ())
     array(7)
     """
-    at = dict(part)
+    at, found = dict(part), np.asarray(full)
     for place in reversed(range(len(node))):
         column, level = node[place]
         for finer in range(level, at.get(column, 0), -1):
             sizes = workload.ladders[column].families(finer)
             starts = np.cumsum(sizes) - np.array(sizes)
-            full = np.add.reduceat(full, starts, axis=place)
+            found = np.add.reduceat(found, starts, axis=place)
         if column not in at:
-            full = full.sum(axis=place) if full.shape[place] == 1 else full
-    return np.asarray(full)
+            found = found.reshape((*found.shape[:place], *found.shape[place + 1 :]))
+    return found  # type: ignore[return-value] # of the same type as the finer table
 
 
 def _cells(workload: Workload, codes: NDArray[np.int64], node: Node) -> NDArray[np.intp]:

@@ -102,7 +102,7 @@ def whole(workload: Workload, estimates: Mapping[Node, Reals], *, step: float) -
         nearest = np.rint(estimates[node] / step)
         fits = bool(np.abs(nearest).max(initial=0.0) * max(1, nearest.size) < SAFE)
         cells: Whole = nearest.astype(np.int64) if fits else np.vectorize(int, otypes=[object])(nearest)
-        cells = np.asarray(cells)
+        cells = cells.reshape(nearest.shape)
         for place, (column, level) in enumerate(node):
             _fill(cells, place, node, workload.ladders[column].families(level), found[parent(node, place)])
         found[node] = cells

@@ -30,6 +30,7 @@ from sitr.questions.tables.counting import coarser, maximal
 from sitr.questions.tables.estimate import Whole, table
 from sitr.questions.tables.ladder import Ladder, Level
 from sitr.questions.tables.workload import Node, Reals, Workload, below
+from sitr.sensitivity.in_total import in_total
 
 JOINT = "all columns"
 
@@ -77,13 +78,8 @@ def shares(workload: Workload, tables: Sequence[Node], weights: Sequence[float],
 
 def distance(term: Term, *, rows: int, relation: Relation) -> Distance:
     """How far one unit moves one table of a term: each of its rows adds to one cell."""
-    most = rows * max(map(abs, term.reach))
-    moved = 2 * most if relation is Relation.REPLACE_ONE else most
-    squared = 2 * most**2 if relation is Relation.REPLACE_ONE else most**2
     low, high = term.reach
-    if relation is Relation.REPLACE_ONE and min(low, 0) < 0 < max(high, 0):
-        squared = 4 * most**2
-    return Distance(max(1, moved), max(1, squared), max(1, moved))
+    return in_total(low=low, high=high, each=rows, total=rows, groups=1, cells=None, relation=relation)
 
 
 def noise(price: PureDP, share: Fraction, far: Distance) -> Laplace:

@@ -17,6 +17,7 @@ from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.residual_gaussian import Base, ResidualGaussian, normal_width
+from sitr.neighbors.distance import Distance
 from sitr.numbers import Number, exact
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.term import Term
@@ -205,7 +206,8 @@ class _Planner:
         terms = self.records.terms
         part = gaussian_share(way.bought, Fraction(1, len(terms)))
         measured = [
-            Measurement(term.name, self._noise(term, bases, found, part), None, term.granularity) for term in terms
+            Measurement(term.name, self._noise(term, bases, found, part), self._distance(term), term.granularity)
+            for term in terms
         ]
         return self._planned(tuple(measured), way, found.gap)
 
@@ -227,24 +229,29 @@ class _Planner:
             relation=query.changes,
         )
         listed = [
-            Base(self.workload.axes(base), Fraction(math.sqrt(float(each))))
+            Base(self.workload.axes(base), Fraction(math.sqrt(float(each))), tuple(column for column, _ in base))
             for base, each in zip(bases, found.variances, strict=True)
         ]
         return ResidualGaussian.fitting(part, bases=listed, sensitivity=Fraction(worth))
 
     def _pure(self, way: Way, joint: bool) -> TablesPlan:
         assert isinstance(way.bought, PureDP)
-        query, terms = self.records.query, self.records.terms
+        terms = self.records.terms
         tables = laplace.measured(self.workload, joint=joint)
         shares = laplace.shares(self.workload, tables, self.weights, largest=self.objective is Objective.LARGEST)
         measured = []
         for term in terms:
-            far = laplace.distance(term, rows=query.max_rows_per_group, relation=query.changes)
+            far = self._distance(term)
             for node, share in zip(tables, shares, strict=True):
                 noise = laplace.noise(way.bought, share / len(terms), far)
                 name = laplace.JOINT if joint else self.workload.name(node)
                 measured.append(Measurement(f"{term.name} by {name}", noise, far, term.granularity))
         return self._planned(tuple(measured), way, 0.0)
+
+    def _distance(self, term: Term) -> Distance:
+        """How far one unit moves one table."""
+        query = self.records.query
+        return laplace.distance(term, rows=query.max_rows_per_group, relation=query.changes)
 
     def _planned(self, measured: tuple[Measurement, ...], way: Way, gap: float) -> TablesPlan:
         return TablesPlan(

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sitr.errors import unknown_name
+from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.residual_gaussian import normal_width
 from sitr.noise.coins import Coins
 from sitr.noise.contrasts import contrasts
@@ -222,7 +223,7 @@ def release(plan: TablesPlan, listed: Listed, *, coins: Coins) -> Publication:
         }
         for tables, exact in zip(plan.laplace, totals(plan.records, workload, listed, wanted.values()), strict=True):
             parts = [
-                noise.release(exact[wanted[node]].ravel(), coins=coins)
+                _noisy(noise, exact[wanted[node]], coins)
                 for node, noise in zip(tables.tables, tables.noises, strict=True)
             ]
             numbers.append(np.concatenate(parts))
@@ -233,6 +234,13 @@ def release(plan: TablesPlan, listed: Listed, *, coins: Coins) -> Publication:
         noisy = plan.residual(term).release(residuals, coins=coins)
         numbers.append(np.concatenate([np.ravel(each) for each in noisy]))
     return _with_figures(Publication(plan, tuple(numbers)))
+
+
+def _noisy(noise: Laplace, exact: estimate.Whole, coins: Coins) -> NDArray[Any]:
+    """A table with noise; beyond 64 bits, Python's integers."""
+    if exact.dtype == np.object_:
+        return np.array(noise.release(exact.ravel().tolist(), coins=coins), dtype=np.object_)
+    return noise.release(exact.ravel().astype(np.int64), coins=coins)
 
 
 def _with_figures(publication: Publication) -> Publication:

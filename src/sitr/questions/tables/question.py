@@ -101,6 +101,10 @@ def tables_question(
     """The question about these tables; `said` are the fields of `DeclaredCells`, by column."""
     wanted = _listed(tables)
     ladders, at = _ladders(table, wanted, hierarchies or {}, said)
+    if not ladders:
+        raise QuestionError(
+            wanted="at least one table with a column", given="the total only", do="Ask for the total in SQL."
+        )
     workload = Workload(ladders, _nodes(wanted, at))
     _check(workload)
     asked = _measures(measures)

@@ -40,7 +40,7 @@ def replaced(workload: Workload, precisions: Mapping[Node, float]) -> float:
     `precisions` are 1/σ² of each base.
     """
     whole = sum(workload.weight(node) * precision for node, precision in precisions.items())
-    flat = all(len(ladder.levels) == 1 for ladder in workload.ladders)
+    flat = all(len(families) == 1 for node in precisions for families in workload.axes(node))
     columns = sorted({column for node in precisions for column, _ in node})
     if flat and len(columns) <= MOST_COLUMNS:
         far = _apart(workload, precisions, columns)
@@ -50,12 +50,11 @@ def replaced(workload: Workload, precisions: Mapping[Node, float]) -> float:
 
 
 def agreeing(workload: Workload, precisions: Mapping[Node, float], agree: Mapping[int, bool]) -> float:
-    """M_ab for two cells that agree in some columns, where no column has a hierarchy."""
+    """M_ab for two cells that agree in some columns, where all cells of a column are one family."""
     return sum(
         precision
         * math.prod(
-            1 - 1 / workload.ladders[column].size(1) if agree[column] else -1 / workload.ladders[column].size(1)
-            for column, _ in node
+            agree[column] - 1 / families[0] for (column, _), families in zip(node, workload.axes(node), strict=True)
         )
         for node, precision in precisions.items()
     )
@@ -63,15 +62,11 @@ def agreeing(workload: Workload, precisions: Mapping[Node, float], agree: Mappin
 
 def _apart(workload: Workload, precisions: Mapping[Node, float], columns: list[int]) -> float:
     """The largest ‖e_a − e_b‖², over all sets of columns in which two cells may agree."""
-    one = [column for column in columns if workload.ladders[column].size(1) == 1]
-    sets = np.array([*product((True, False), repeat=len(columns))])
-    sets = sets[[not any(not agree[columns.index(column)] for column in one) for agree in sets]]
+    sets = np.array([*product((1.0, 0.0), repeat=len(columns))])
     common = np.zeros(len(sets))
     for node, precision in precisions.items():
-        factors = [
-            np.where(sets[:, columns.index(column)], 1 - 1 / size, -1 / size)
-            for column, size in ((column, workload.ladders[column].size(1)) for column, _ in node)
-        ]
+        sizes = [families[0] for families in workload.axes(node)]
+        factors = [sets[:, columns.index(column)] - 1 / size for (column, _), size in zip(node, sizes, strict=True)]
         common += precision * np.prod(factors, axis=0)
     return float(2 * (common[0] - common.min()))
 

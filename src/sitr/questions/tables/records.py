@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from sitr.dataclass import dataclass
 from sitr.dataset.cells import Axis
+from sitr.neighbors.distance import Distance
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.term import Term
+from sitr.sensitivity.bounded import rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,10 @@ class Records:
     def terms(self) -> tuple[Term, ...]:
         """What is added up, each once."""
         return tuple(term for term in self.query.shown_terms if isinstance(term, Term))
+
+    def distance(self) -> Distance:
+        """How far one unit moves any table of counts of these rows."""
+        return rows(self.query.max_rows_per_group, relation=self.query.changes)
 
     @property
     def valued(self) -> tuple[Term, ...]:

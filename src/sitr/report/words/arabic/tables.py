@@ -15,6 +15,7 @@ from sitr.report.words.arabic.nouns import CELL, NOBODY, ROW, TABLE, VALUE, Noun
 if TYPE_CHECKING:
     from sitr.questions.tables.measures import Measure
     from sitr.questions.tables.plan import TablesPlan
+    from sitr.questions.tables.quality import QualityRule
     from sitr.questions.tables.workload import Node, Workload
 
 SET = Noun("مجموعة", "مجموعتان", "مجموعتين", "مجموعات", "مجموعة", "واحدة")
@@ -111,6 +112,24 @@ class TablesWords:
         """What was released, in a few words."""
         cells = counted(sum(map(plan.workload.cells, plan.workload.tables)), CELL)
         return f"{counted(len(plan.workload.tables), TABLE)} ({cells})"
+
+    def notes_title(self) -> str:
+        """The name of the sheet with notes."""
+        return "ملاحظات"
+
+    def marks(self, rule: QualityRule, /, *, withhold: bool) -> str:
+        """What the quality marks mean."""
+        limits = [ltr(f"{about(100 * limit)}%") for limit in (rule.good, rule.fair, rule.poor)]
+        hidden = "غير مؤكد إلى حد لا يُنشر معه، وقد حُذف" if withhold else "غير مؤكد إلى حد لا يُنشر معه"
+        return (
+            f"تتبع العلامات معامل الاختلاف: {ltr('A')} حتى {limits[0]}، و{ltr('B')} حتى {limits[1]}، و{ltr('C')} حتى "
+            f"{limits[2]}؛ والعدد الذي علامته {ltr('X')} {hidden}. ويُعد العدد صغيرًا إذا وقعت فترته تحت "
+            f"{ltr(number(rule.small))}. وتُحسب كل العلامات من أعداد فيها ضوضاء."
+        )
+
+    def not_private(self) -> str:
+        """That test coins were used."""
+        return "هذا اختبار: جاءت الضوضاء من قطع نقدية معروفة ولا تحمي أحدًا."
 
     def title(self, plan: TablesPlan, node: Node, measure: Measure, /) -> str:
         """The title of the chart."""

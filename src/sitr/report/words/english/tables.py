@@ -14,6 +14,7 @@ from sitr.report.words.english.nouns import NOBODY, caps, unit, units
 if TYPE_CHECKING:
     from sitr.questions.tables.measures import Measure
     from sitr.questions.tables.plan import TablesPlan
+    from sitr.questions.tables.quality import QualityRule
     from sitr.questions.tables.workload import Node, Workload
 
 
@@ -104,6 +105,24 @@ class TablesWords:
         """What was released, in a few words."""
         cells = counted(sum(map(plan.workload.cells, plan.workload.tables)), "cell")
         return f"{counted(len(plan.workload.tables), 'table')} with {cells}"
+
+    def notes_title(self) -> str:
+        """The name of the sheet with notes."""
+        return "Notes"
+
+    def marks(self, rule: QualityRule, /, *, withhold: bool) -> str:
+        """What the quality marks mean."""
+        limits = [f"{about(100 * limit)}%" for limit in (rule.good, rule.fair, rule.poor)]
+        hidden = "is too uncertain to publish, and left out" if withhold else "is too uncertain to publish"
+        return (
+            f"Marks follow from the coefficient of variation: A up to {limits[0]}, B up to {limits[1]}, C up to "
+            f"{limits[2]}; a number with X {hidden}. A count is noted as small if its interval lies below "
+            f"{number(rule.small)}. All marks are computed from noisy numbers."
+        )
+
+    def not_private(self) -> str:
+        """That test coins were used."""
+        return "This is a test: the noise came from known coins and protects nobody."
 
     def title(self, plan: TablesPlan, node: Node, measure: Measure, /) -> str:
         """The title of the chart."""
