@@ -48,9 +48,7 @@ def checked(path: str | Path, publication_tables: int) -> Path:
     return found
 
 
-def written(
-    publication: Publication, path: str | Path, *, rule: QualityRule, withhold: bool, private: bool
-) -> Path:
+def written(publication: Publication, path: str | Path, *, rule: QualityRule, withhold: bool, private: bool) -> Path:
     """Write all tables to one file; the ending of its name decides the format."""
     place = checked(path, len(publication.plan.workload.tables))
     try:
