@@ -42,7 +42,7 @@ def checked(path: str | Path, publication_tables: int) -> Path:
         if publication_tables > MOST_SHEETS:
             raise QuestionError(
                 wanted=f"at most {MOST_SHEETS} tables in an Excel file",
-                given=f"{publication_tables} tables",
+                given=f"a publication of {publication_tables} tables",
                 do="Write a .csv or .parquet file instead.",
             )
     return found

@@ -18,7 +18,8 @@ WITHHELD = "X"
 @dataclass(frozen=True, slots=True)
 class QualityRule:
     """A public rule: the mark of a number follows from its coefficient of variation, the deviation of its noise
-    divided by the number itself: A up to `good`, B up to `fair`, C up to `poor`, and X beyond, too uncertain to publish.
+    divided by the number itself. It is A up to `good`, B up to `fair`, C up to `poor`, and X beyond, which means too
+    uncertain to publish.
 
     A number of rows or people whose 95% interval lies below `small` is noted as small.
     """

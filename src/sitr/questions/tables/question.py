@@ -38,6 +38,8 @@ MOST_COLUMNS = 8
 
 _EXAMPLE = '[("ward", "sex"), "age"]'
 
+_LIKE = 'Write for example [("ward", "sex"), "age"].'
+
 
 @dataclass(frozen=True, slots=True)
 class TablesQuestion:
@@ -138,14 +140,10 @@ def _listed(tables: object) -> list[tuple[str, ...]]:
     for each in tables:  # type: ignore[attr-defined]
         names = (each,) if isinstance(each, str) else tuple(each) if isinstance(each, list | tuple) else (each,)
         if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-            raise QuestionError(
-                wanted="tables, each a list of different columns", given=quoted(each), do=f"Write {_EXAMPLE}."
-            )
+            raise QuestionError(wanted="tables, each a list of different columns", given=quoted(each), do=_LIKE)
         found.append(names)
     if not found or len({frozenset(names) for names in found}) < len(found):
-        raise QuestionError(
-            wanted="one or more different tables", given=quoted([*found]), do=f"Write for example {_EXAMPLE}."
-        )
+        raise QuestionError(wanted="one or more different tables", given=quoted([*found]), do=_LIKE)
     return found
 
 
@@ -215,7 +213,9 @@ def _nodes(wanted: list[tuple[str, ...]], at: Mapping[str, tuple[int, int]]) -> 
 def _check(workload: Workload) -> None:
     if (deep := max(map(len, workload.tables))) > MOST_COLUMNS:
         raise QuestionError(
-            wanted=f"tables of at most {MOST_COLUMNS} columns", given=f"one of {deep}", do="Choose fewer columns."
+            wanted=f"tables of at most {MOST_COLUMNS} columns",
+            given=f"a table of {deep} columns",
+            do="Choose fewer columns.",
         )
     cells = cells_in_all(workload)
     bases = len({part for node in workload.tables for part in below(node)}) if cells <= MOST_CELLS else math.inf
