@@ -72,7 +72,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--columns", type=int, default=100, help="of the second case; 0 leaves it out")
     said = parser.parse_args()
-    cases = {"10 columns, pairs and triples": (10, (2, 3))}
+    cases: dict[str, tuple[int, tuple[int, ...]]] = {"10 columns, pairs and triples": (10, (2, 3))}
     if said.columns:
         cases[f"{said.columns} columns, pairs"] = (said.columns, (2,))
     shown = Table("case", "figure", "found")

@@ -21,7 +21,7 @@ from sitr.ledger.receipt import Receipt
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
 from sitr.noise.coins import TestCoins
-from sitr.questions.tables.publication import Publication, release
+from sitr.questions.tables.publication import PublishedTables, release
 from sitr.questions.tables.question import tables_question
 from sitr.report import tables as report
 from sitr.report.chart.tables import chart
@@ -42,7 +42,7 @@ GROUPS = {"س": {"ط": {"ي": ["أ", "ب"], "ك": ["ج"]}}}
 @cache
 def made(
     price: Additive, *, unit: Unit | None = None, measures: tuple[str, ...] = ("count", "sum(ع)", "mean(ع)")
-) -> Publication:
+) -> PublishedTables:
     relation = Relation.REPLACE_ONE if unit is None else Relation.ADD_REMOVE
     table = Table("visits", COLUMNS, unit or Row(), relation, 1 if unit is None else 2, 1 if unit is None else 2)
     wanted = [("س", "ص"), "ط", ()]
@@ -54,7 +54,7 @@ def made(
     return release(plan, np.column_stack([*columns, *values]), coins=TestCoins(1))
 
 
-def receipt(publication: Publication) -> Receipt:
+def receipt(publication: PublishedTables) -> Receipt:
     price = publication.plan.price
     budget = Filter(type(price).compose([price, price])).consent(price)  # type: ignore[list-item]
     entry = Entry(7, "visits", price, publication.plan.text, datetime(2026, 1, 2, tzinfo=UTC), "me", "0.1.0")

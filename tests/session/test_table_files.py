@@ -12,7 +12,7 @@ from pyarrow import csv, parquet
 from sitr.errors import MissingExtra, SitrError
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.language import Language, speaking
-from sitr.questions.tables.publication import Publication
+from sitr.questions.tables.publication import PublishedTables
 from sitr.questions.tables.quality import QualityRule
 from sitr.session import table_files
 from tests.report.test_tables import made
@@ -23,15 +23,15 @@ RULE = QualityRule(good=0.001, fair=0.05, poor=0.1, small=90)
 
 
 @pytest.fixture
-def publication() -> Publication:
+def publication() -> PublishedTables:
     return made(ZeroConcentratedDP(0.02))
 
 
-def write(publication: Publication, path: Path, *, withhold: bool = True) -> Path:
+def write(publication: PublishedTables, path: Path, *, withhold: bool = True) -> Path:
     return table_files.written(publication, path, rule=RULE, withhold=withhold, private=False)
 
 
-def test_every_format_has_the_same_numbers(publication: Publication, tmp_path: Path) -> None:
+def test_every_format_has_the_same_numbers(publication: PublishedTables, tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     shown = csv.read_csv(write(publication, tmp_path / "t.csv", withhold=False))
     whole = parquet.read_table(write(publication, tmp_path / "t.parquet", withhold=False))
@@ -52,7 +52,7 @@ def test_every_format_has_the_same_numbers(publication: Publication, tmp_path: P
     assert sheet.freeze_panes == "A2"
 
 
-def test_what_is_too_uncertain_is_left_out_everywhere(publication: Publication, tmp_path: Path) -> None:
+def test_what_is_too_uncertain_is_left_out_everywhere(publication: PublishedTables, tmp_path: Path) -> None:
     shown = csv.read_csv(write(publication, tmp_path / "t.csv"))
     for name in ("count", "sum of ع"):
         pairs = list(zip(shown[name].to_pylist(), shown[f"{name}_mark"].to_pylist(), strict=True))
@@ -69,7 +69,7 @@ def test_a_text_is_never_a_formula(tmp_path: Path) -> None:
     assert openpyxl.load_workbook(tmp_path / "t.xlsx").active["A1"].data_type == "s"
 
 
-def test_notes_are_in_the_language_that_is_spoken(publication: Publication, tmp_path: Path) -> None:
+def test_notes_are_in_the_language_that_is_spoken(publication: PublishedTables, tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     with speaking(Language.ARABIC):
         write(publication, tmp_path / "t.xlsx")
@@ -96,6 +96,6 @@ def test_a_missing_library_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> N
         table_files.checked("t.xlsx", 3)
 
 
-def test_a_folder_that_is_not_there_is_said(publication: Publication, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_said(publication: PublishedTables, tmp_path: Path) -> None:
     with pytest.raises(SitrError, match="Cannot write"):
         write(publication, tmp_path / "nowhere" / "t.json")

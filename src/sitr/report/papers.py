@@ -28,7 +28,7 @@ RELEASED = {
     "sitr.questions.histogram.counts.Histogram": Later("sitr.report.histogram"),
     "sitr.questions.statistic.question.StatisticRelease": Later("sitr.report.statistic"),
     "sitr.questions.suggest.question.SuggestionRelease": Later("sitr.report.suggest"),
-    "sitr.questions.tables.publication.Publication": Later("sitr.report.tables"),
+    "sitr.questions.tables.publication.PublishedTables": Later("sitr.report.tables"),
 }
 """The modules whose `answer` writes the paper of a release."""
 

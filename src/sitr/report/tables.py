@@ -12,7 +12,7 @@ from sitr.ledger.receipt import Receipt
 from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.tables.measures import Measure
 from sitr.questions.tables.plan import TablesPlan
-from sitr.questions.tables.publication import Publication
+from sitr.questions.tables.publication import PublishedTables
 from sitr.questions.tables.question import column_name
 from sitr.questions.tables.workload import Node
 from sitr.report.chart.tables import chart
@@ -31,7 +31,7 @@ MOST_ERRORS = 6
 ALL = AllDigits()
 
 
-def answer(publication: Publication, receipt: Receipt, *, words: Words | None = None) -> Paper:
+def answer(publication: PublishedTables, receipt: Receipt, *, words: Words | None = None) -> Paper:
     """The paper of a publication. Its JSON is the envelope, and
 
     =============  =====================================================================================================
@@ -139,7 +139,7 @@ def _error_rows(plan: TablesPlan, words: Words) -> Iterator[tuple[str, ...]]:
         yield words.tables.name(plan.workload, node), words.numerals(number(plan.workload.cells(node))), *shown
 
 
-def _table(publication: Publication, words: Words) -> PaperTable:
+def _table(publication: PublishedTables, words: Words) -> PaperTable:
     plan = publication.plan
     columns = [PaperColumn(words.label("table"), Role.KEY), PaperColumn(words.label("cell"), Role.KEY)]
     for measure in plan.measures:
@@ -152,7 +152,7 @@ def _table(publication: Publication, words: Words) -> PaperTable:
     return PaperTable(tuple(columns), lambda: _rows(publication, words), size)
 
 
-def _rows(publication: Publication, words: Words) -> Iterator[tuple[str, ...]]:
+def _rows(publication: PublishedTables, words: Words) -> Iterator[tuple[str, ...]]:
     plan = publication.plan
     for node in plan.workload.tables:
         labels = [part.to_pylist() for part in publication.labels(node).values()]
@@ -163,7 +163,7 @@ def _rows(publication: Publication, words: Words) -> Iterator[tuple[str, ...]]:
             yield words.tables.name(plan.workload, node), " × ".join(map(visible, cell)), *shown
 
 
-def _written(publication: Publication, measure: Measure, node: Node, words: Words) -> Iterator[tuple[str, str]]:
+def _written(publication: PublishedTables, measure: Measure, node: Node, words: Words) -> Iterator[tuple[str, str]]:
     """The number and the interval of each cell, to the first two digits of the error: of a mean, of its own."""
     plan = publication.plan
     step = None if measure.ends is not None else Fraction(10) ** -plan.places(measure)
@@ -182,7 +182,7 @@ def _value(form: Figures | AllDigits, one: Estimate, words: Words) -> str:
     return "–" if one.value is None else words.numerals(f"{form.value(one)} ± {form.error(one.error)}")
 
 
-def _content(plan: TablesPlan, publication: Publication | None = None) -> dict[str, Any]:
+def _content(plan: TablesPlan, publication: PublishedTables | None = None) -> dict[str, Any]:
     say = ENGLISH.tables
     return {
         "measures": [measure.name for measure in plan.measures],
@@ -201,7 +201,7 @@ def _content(plan: TablesPlan, publication: Publication | None = None) -> dict[s
     }
 
 
-def _one(plan: TablesPlan, node: Node, publication: Publication | None) -> dict[str, Any]:
+def _one(plan: TablesPlan, node: Node, publication: PublishedTables | None) -> dict[str, Any]:
     workload = plan.workload
     found: dict[str, Any] = {
         "name": workload.name(node),

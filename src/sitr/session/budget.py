@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from sitr.questions.synthetic.plan import Method
     from sitr.questions.tables.ladder import Groups
     from sitr.questions.tables.measures import Wanted
-    from sitr.questions.tables.plan import Objective
+    from sitr.questions.tables.plan import TablesObjective
     from sitr.session import auto, histogram, joined, payable, statistic, synthetic
     from sitr.session import batch as batched
     from sitr.session import dummy as dummies
@@ -329,7 +329,7 @@ class Budget(Shared, Displayed):
         *,
         measures: Sequence[Wanted] = ("count",),
         weights: Mapping[str, Number] | None = None,
-        objective: Objective | str = "largest",
+        objective: TablesObjective | str = "largest",
         hierarchies: Mapping[str, Mapping[str, Groups]] | None = None,
         rows_per_person: int | None = None,
         **said: Any,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,11 +13,16 @@ from pyarrow import csv, parquet
 
 from sitr import arguments
 from sitr.errors import FileError, QuestionError, quoted
-from sitr.namespace import needs
-from sitr.questions.tables.publication import Publication
+from sitr.namespace import Later, needs
+from sitr.questions.tables.publication import PublishedTables
 from sitr.questions.tables.quality import WITHHELD, QualityRule, small, variation
 from sitr.questions.tables.workload import Node
 from sitr.report.words.words import in_words
+
+if TYPE_CHECKING:
+    import openpyxl
+else:  # an extra
+    openpyxl = Later("openpyxl")
 
 ENDINGS = (".csv", ".parquet", ".xlsx", ".json")
 
@@ -48,7 +53,9 @@ def checked(path: str | Path, publication_tables: int) -> Path:
     return found
 
 
-def written(publication: Publication, path: str | Path, *, rule: QualityRule, withhold: bool, private: bool) -> Path:
+def written(
+    publication: PublishedTables, path: str | Path, *, rule: QualityRule, withhold: bool, private: bool
+) -> Path:
     """Write all tables to one file; the ending of its name decides the format."""
     place = checked(path, len(publication.plan.workload.tables))
     try:
@@ -72,7 +79,7 @@ def written(publication: Publication, path: str | Path, *, rule: QualityRule, wi
     return place
 
 
-def marked(publication: Publication, node: Node, *, rule: QualityRule, withhold: bool) -> dict[str, list[Any]]:
+def marked(publication: PublishedTables, node: Node, *, rule: QualityRule, withhold: bool) -> dict[str, list[Any]]:
     """For each measure of a table: numbers, ends of 95% intervals, coefficients of variation, marks and notes."""
     found: dict[str, list[Any]] = {}
     for measure in publication.plan.measures:
@@ -94,7 +101,7 @@ def marked(publication: Publication, node: Node, *, rule: QualityRule, withhold:
     return found
 
 
-def listed(publication: Publication, *, rule: QualityRule, withhold: bool) -> pa.Table:
+def listed(publication: PublishedTables, *, rule: QualityRule, withhold: bool) -> pa.Table:
     """All cells of all tables: the table, the labels of the cell joined by " × ", and the marked numbers."""
     parts = []
     for node in publication.plan.workload.tables:
@@ -112,7 +119,7 @@ def _type(name: str) -> pa.DataType:
     return pa.bool_() if name.endswith("_small") else pa.float64()
 
 
-def json_stat(publication: Publication, *, rule: QualityRule, withhold: bool, private: bool) -> dict[str, Any]:
+def json_stat(publication: PublishedTables, *, rule: QualityRule, withhold: bool, private: bool) -> dict[str, Any]:
     """A collection in JSON-stat 2.0: one dataset for each table, in which the measure is the last dimension."""
     items = [_dataset(publication, node, rule=rule, withhold=withhold) for node in publication.plan.workload.tables]
     return {
@@ -124,7 +131,7 @@ def json_stat(publication: Publication, *, rule: QualityRule, withhold: bool, pr
     }
 
 
-def _dataset(publication: Publication, node: Node, *, rule: QualityRule, withhold: bool) -> dict[str, Any]:
+def _dataset(publication: PublishedTables, node: Node, *, rule: QualityRule, withhold: bool) -> dict[str, Any]:
     workload, measures = publication.plan.workload, [each.name for each in publication.plan.measures]
     levels = [workload.ladders[column].levels[level - 1] for column, level in node]
     found = marked(publication, node, rule=rule, withhold=withhold)
@@ -143,12 +150,9 @@ def _dataset(publication: Publication, node: Node, *, rule: QualityRule, withhol
     }
 
 
-def _excel(publication: Publication, path: Path, *, rule: QualityRule, withhold: bool, private: bool) -> None:
+def _excel(publication: PublishedTables, path: Path, *, rule: QualityRule, withhold: bool, private: bool) -> None:
     """One sheet with notes, and one for each table, with a header that stays in view."""
-    from openpyxl import Workbook  # noqa: PLC0415 - an extra
-    from openpyxl.styles import Font  # noqa: PLC0415
-
-    book, words = Workbook(), in_words()
+    book, words = openpyxl.Workbook(), in_words()
     notes = book.active
     notes.title = words.tables.notes_title()
     plan = publication.plan
@@ -173,11 +177,11 @@ def _excel(publication: Publication, path: Path, *, rule: QualityRule, withhold:
         for row in _rows(columns):
             _append(sheet, row)
         for cell in sheet[1]:
-            cell.font = Font(bold=True)
+            cell.font = openpyxl.styles.Font(bold=True)
         for place, name in enumerate(columns, start=1):
             if name.endswith("_cv"):
-                for row in range(2, sheet.max_row + 1):
-                    sheet.cell(row=row, column=place).number_format = "0.0%"
+                for line in range(2, sheet.max_row + 1):
+                    sheet.cell(row=line, column=place).number_format = "0.0%"
         sheet.freeze_panes = "A2"
         sheet.auto_filter.ref = sheet.dimensions
     book.save(path)

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from sitr.numbers import Number
-from sitr.questions.tables.publication import Publication
+from sitr.questions.tables.publication import PublishedTables
 from sitr.questions.tables.quality import QualityRule
 from sitr.questions.tables.question import tables_question
 from sitr.session import table_files
@@ -24,9 +24,9 @@ class TablesAnswer(Answer):
     """Many tables, of which every margin equals the sum of its parts."""
 
     @property
-    def publication_tables(self) -> Publication:
+    def publication_tables(self) -> PublishedTables:
         """All tables with what was measured."""
-        assert isinstance(self.released, Publication)
+        assert isinstance(self.released, PublishedTables)
         return self.released
 
     @property

@@ -9,12 +9,12 @@ import numpy as np
 
 from sitr.dataset.cells import Categories, Rule
 from sitr.dataset.schema import Column, Kind
-from sitr.questions.tables.ladder import Groups, Ladder, ladder
+from sitr.questions.tables.ladder import ColumnLevels, Groups, ladder
 from sitr.questions.tables.optimum import least_largest, least_sum
 from sitr.questions.tables.workload import Node, Workload
 
 
-def column(name: str, size: int, groups: Mapping[str, Groups] | None = None) -> Ladder:
+def column(name: str, size: int, groups: Mapping[str, Groups] | None = None) -> ColumnLevels:
     keys = tuple(str(key) for key in range(size))
     return ladder(Categories(Column(name, Kind.TEXT), keys, missing=Rule.DROP), groups)
 
@@ -34,7 +34,7 @@ def planned(wanted: Workload, *, largest: bool = False, weights: Sequence[float]
     return dict(zip(bases, found.variances.tolist(), strict=True))
 
 
-def grouping(ladder: Ladder, level: int) -> np.ndarray:
+def grouping(ladder: ColumnLevels, level: int) -> np.ndarray:
     """The matrix that sums the cells of a column to those of a level."""
     if level == 0:
         return np.ones((1, len(ladder.levels[-1].places)))

@@ -17,7 +17,7 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.residual_gaussian import ResidualGaussian
 from sitr.noise.coins import TestCoins
 from sitr.questions.tables.counting import totals
-from sitr.questions.tables.publication import Publication, release
+from sitr.questions.tables.publication import PublishedTables, release
 from sitr.questions.tables.question import TablesQuestion
 
 pytestmark = pytest.mark.filterwarnings("ignore::sitr.errors.NotPrivate")
@@ -91,7 +91,7 @@ def test_every_margin_is_the_sum_of_its_parts(budget, price) -> None:
         assert sum(of["region"].values()) == of["total"][()] == sum(wards.values())
 
 
-def _summed(made: Publication, table: str, measure: str) -> dict[tuple[str, ...], Fraction]:
+def _summed(made: PublishedTables, table: str, measure: str) -> dict[tuple[str, ...], Fraction]:
     """The numbers as the decimals that are written: sums of these are exact."""
     found = made.tables()[table].to_pylist()
     names = [name for name in found[0] if name in ("ward", "sex", "region")]
@@ -198,5 +198,5 @@ def test_changed_numbers_are_found(budget) -> None:
     plan = question.plan(ZeroConcentratedDP(0.5))
     made = release(plan, budget._at.backend.read(question.reading(), salt=1), coins=TestCoins(1))
     other = tuple(part + (place == 0) * 10**6 for place, part in enumerate(made.numbers))
-    assert not Publication(plan, other, made.shown).possible()
-    assert not Publication(plan, made.numbers[:1], made.shown).possible()
+    assert not PublishedTables(plan, other, made.shown).possible()
+    assert not PublishedTables(plan, made.numbers[:1], made.shown).possible()

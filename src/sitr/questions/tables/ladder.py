@@ -28,7 +28,7 @@ Groups = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class ColumnLevel:
     """One way to cut a column. Cells with the same parent, in the level above, are siblings and stand together."""
 
     name: str
@@ -40,11 +40,11 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class Ladder:
+class ColumnLevels:
     """The levels of a column, from the coarsest to its cells."""
 
     axis: Axis
-    levels: tuple[Level, ...]
+    levels: tuple[ColumnLevel, ...]
 
     def families(self, level: int) -> Siblings:
         """The families of a level, which are numbered from 1; level 0 is the total."""
@@ -87,7 +87,7 @@ def _shares(siblings: tuple[Siblings, ...], low: int, high: int) -> Reals:
     return found
 
 
-def ladder(axis: Axis, groups: Mapping[str, Groups] | None = None) -> Ladder:
+def ladder(axis: Axis, groups: Mapping[str, Groups] | None = None) -> ColumnLevels:
     """The levels of a column: its cells, and for each name of a coarser level its groups, from fine to coarse.
 
     >>> from sitr.dataset.cells import Categories, Rule
@@ -106,7 +106,7 @@ def ladder(axis: Axis, groups: Mapping[str, Groups] | None = None) -> Ladder:
         names.append(name)
         labels.append(found)
         parents.append(parent)
-    return Ladder(axis, tuple(_levels(names, labels, parents, cells=len(cells))))
+    return ColumnLevels(axis, tuple(_levels(names, labels, parents, cells=len(cells))))
 
 
 def _grouped(name: str, given: Groups, finer: list[str], *, ordinary: int | None) -> tuple[list[str], list[int]]:
@@ -141,7 +141,7 @@ def _grouped(name: str, given: Groups, finer: list[str], *, ordinary: int | None
 
 def _levels(
     names: Sequence[str], labels: Sequence[list[str]], parents: Sequence[list[int]], *, cells: int
-) -> Iterable[Level]:
+) -> Iterable[ColumnLevel]:
     """From the coarsest level on, in an order in which siblings stand together."""
     above = [0] * len(labels[-1])  # the place of each cell's parent, in the order of the level above
     for level in range(len(names) - 1, -1, -1):
@@ -153,7 +153,7 @@ def _levels(
         lifted = list(range(cells))
         for finer in range(1, level + 1):
             lifted = [parents[finer][cell] for cell in lifted]
-        yield Level(
+        yield ColumnLevel(
             names[level],
             tuple(labels[level][cell] for cell in order),
             tuple(sizes[at] for at in sorted(sizes)),

@@ -28,7 +28,7 @@ from sitr.numbers import Number
 from sitr.questions.aggregate.term import Term
 from sitr.questions.tables.counting import coarser, maximal
 from sitr.questions.tables.estimate import Whole, table
-from sitr.questions.tables.ladder import Ladder, Level
+from sitr.questions.tables.ladder import ColumnLevel, ColumnLevels
 from sitr.questions.tables.workload import Node, Reals, Workload, below
 from sitr.sensitivity.in_total import in_total
 
@@ -42,7 +42,7 @@ MOST_JOINT = 10**6
 def flat(workload: Workload) -> Workload:
     """The same columns without their coarser levels, and the tables cut by the cells of each column."""
     ladders = tuple(
-        Ladder(each.axis, (Level(own.name, own.labels, (len(own.labels),), own.places),))
+        ColumnLevels(each.axis, (ColumnLevel(own.name, own.labels, (len(own.labels),), own.places),))
         for each, own in ((each, each.levels[-1]) for each in workload.ladders)
     )
     return Workload(ladders, tuple(tuple((column, 1) for column, _ in node) for node in workload.tables))
@@ -154,7 +154,7 @@ class LaplaceTables:
         return [*product(*(sorted({*map(int, self._held(column, level)[0])}) for column, level in node))]
 
     def summands(self, node: Node, held: tuple[int, ...], *, times: Fraction) -> list[Summand]:
-        """The noise in a cell of a table that holds so many of the finest cells: each noisy cell, with its weight."""
+        """The noise in a cell of a table that holds `held` of the finest cells: each noisy cell, with its weight."""
         fine = flat(self.workload)
         inside = {column: (n, fine.ladders[column].size(1)) for (column, _), n in zip(node, held, strict=True)}
         found: list[Summand] = []

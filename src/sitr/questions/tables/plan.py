@@ -31,7 +31,7 @@ from sitr.questions.tables.workload import Node, Reals, Workload, below
 from sitr.questions.ways import Way, ways
 
 
-class Objective(Enum):
+class TablesObjective(Enum):
     """What is made small: the largest variance of a table's cells times its weight, or their sum over all tables."""
 
     LARGEST = "largest"
@@ -49,7 +49,7 @@ class TablesPlan(Plan):
     records: Records
     workload: Workload
     measures: tuple[Measure, ...]
-    objective: Objective
+    objective: TablesObjective
     weights: tuple[float, ...]
     gap: float
     """By how much the objective may exceed the least one for Gaussian noise, as a part of it; 0 for Laplace noise, for
@@ -169,7 +169,7 @@ def fit(
     measures: tuple[Measure, ...],
     price: Promise,
     *,
-    objective: Objective,
+    objective: TablesObjective,
     weights: Sequence[float],
     text: str,
 ) -> TablesPlan:
@@ -187,7 +187,7 @@ class _Planner:
     records: Records
     workload: Workload
     measures: tuple[Measure, ...]
-    objective: Objective
+    objective: TablesObjective
     weights: tuple[float, ...]
     text: str
 
@@ -197,7 +197,7 @@ class _Planner:
             weight * float(plan.term_variances(0, node).mean())
             for weight, node in zip(self.weights, self.workload.tables, strict=True)
         ]
-        return max(found) if self.objective is Objective.LARGEST else math.fsum(found)
+        return max(found) if self.objective is TablesObjective.LARGEST else math.fsum(found)
 
     def plan(self, way: Way) -> TablesPlan:
         if isinstance(way.bought, PureDP):
@@ -214,7 +214,7 @@ class _Planner:
     def _optimum(self) -> tuple[tuple[Node, ...], Optimum]:
         bases = self.workload.bases()
         costs = np.array([self.workload.weight(base) for base in bases])
-        best = least_largest if self.objective is Objective.LARGEST else least_sum
+        best = least_largest if self.objective is TablesObjective.LARGEST else least_sum
         return bases, best(self.workload.matrix(bases), costs, np.array(self.weights))
 
     def _noise(self, term: Term, bases: tuple[Node, ...], found: Optimum, part: GaussianDP) -> ResidualGaussian:
@@ -238,7 +238,7 @@ class _Planner:
         assert isinstance(way.bought, PureDP)
         terms = self.records.terms
         tables = laplace.measured(self.workload, joint=joint)
-        shares = laplace.shares(self.workload, tables, self.weights, largest=self.objective is Objective.LARGEST)
+        shares = laplace.shares(self.workload, tables, self.weights, largest=self.objective is TablesObjective.LARGEST)
         measured = []
         for term in terms:
             far = self._distance(term)

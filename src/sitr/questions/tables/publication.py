@@ -29,7 +29,7 @@ Ends = tuple[Reals, Reals]
 
 
 @dataclass(frozen=True, eq=False)
-class Publication:
+class PublishedTables:
     """Noisy whole numbers, from which every table of the plan follows; all of it is public.
 
     `numbers` holds one array for each term: its noisy residuals, or its noisy tables, one after another. Every margin
@@ -213,7 +213,7 @@ class Publication:
         return self.table(confidence=confidence)
 
 
-def release(plan: TablesPlan, listed: Listed, *, coins: Coins) -> Publication:
+def release(plan: TablesPlan, listed: Listed, *, coins: Coins) -> PublishedTables:
     """The only place where noise is added to the exact numbers of tables."""
     workload, numbers = plan.workload, []
     if plan.pure:
@@ -227,13 +227,13 @@ def release(plan: TablesPlan, listed: Listed, *, coins: Coins) -> Publication:
                 for node, noise in zip(tables.tables, tables.noises, strict=True)
             ]
             numbers.append(np.concatenate(parts))
-        return _with_figures(Publication(plan, tuple(numbers)))
+        return _with_figures(PublishedTables(plan, tuple(numbers)))
     bases = [*plan.bases]
     for term, exact in enumerate(totals(plan.records, workload, listed, bases)):
         residuals = [contrasts(exact[base], workload.axes(base)) for base in bases]
         noisy = plan.residual(term).release(residuals, coins=coins)
         numbers.append(np.concatenate([np.ravel(each) for each in noisy]))
-    return _with_figures(Publication(plan, tuple(numbers)))
+    return _with_figures(PublishedTables(plan, tuple(numbers)))
 
 
 def _noisy(noise: Laplace, exact: estimate.Whole, coins: Coins) -> NDArray[Any]:
@@ -243,7 +243,7 @@ def _noisy(noise: Laplace, exact: estimate.Whole, coins: Coins) -> NDArray[Any]:
     return noise.release(exact.ravel().astype(np.int64), coins=coins)
 
 
-def _with_figures(publication: Publication) -> Publication:
+def _with_figures(publication: PublishedTables) -> PublishedTables:
     return replace(publication, shown=publication.figures())
 
 

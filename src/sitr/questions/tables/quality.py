@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sitr.dataclass import dataclass
 from sitr.errors import InvalidParameter
 from sitr.questions.tables.measures import Measure, MeasureKind
-from sitr.questions.tables.publication import Publication
+from sitr.questions.tables.publication import PublishedTables
 from sitr.questions.tables.workload import Node, Reals
 
 WITHHELD = "X"
@@ -47,7 +47,7 @@ class QualityRule:
         return np.select(limits, ["A", "B", "C"], default=WITHHELD)
 
 
-def variation(publication: Publication, measure: Measure, node: Node) -> Reals:
+def variation(publication: PublishedTables, measure: Measure, node: Node) -> Reals:
     """The coefficient of variation of every cell; infinite where the noisy number is 0, or a count is negative.
 
     Of a mean, whose noise depends on its size, the half-width of the 95% interval stands for 1.96 deviations.
@@ -64,7 +64,7 @@ def variation(publication: Publication, measure: Measure, node: Node) -> Reals:
         return np.where(size > 0, spread / np.where(size > 0, size, 1.0), np.inf)
 
 
-def small(publication: Publication, measure: Measure, node: Node, rule: QualityRule) -> NDArray[np.bool_]:
+def small(publication: PublishedTables, measure: Measure, node: Node, rule: QualityRule) -> NDArray[np.bool_]:
     """Which numbers of rows or people are small, by the upper ends of their 95% intervals."""
     if measure.kind not in (MeasureKind.COUNT, MeasureKind.PEOPLE):
         return np.zeros(publication.plan.workload.shape(node), np.bool_)

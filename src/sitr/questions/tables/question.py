@@ -20,10 +20,10 @@ from sitr.questions.aggregate.bind import bound
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.nodes import Query, text
 from sitr.questions.tables.counting import Listed, cells_in_all, maximal
-from sitr.questions.tables.ladder import Groups, Ladder, ladder
+from sitr.questions.tables.ladder import ColumnLevels, Groups, ladder
 from sitr.questions.tables.measures import Measure, MeasureKind, Wanted, aggregates, measures, read
-from sitr.questions.tables.plan import Objective, TablesPlan, fit
-from sitr.questions.tables.publication import Publication, release
+from sitr.questions.tables.plan import TablesObjective, TablesPlan, fit
+from sitr.questions.tables.publication import PublishedTables, release
 from sitr.questions.tables.records import Records
 from sitr.questions.tables.workload import Node, Workload, below
 
@@ -48,7 +48,7 @@ class TablesQuestion:
     records: Records
     workload: Workload
     measures: tuple[Measure, ...]
-    objective: Objective
+    objective: TablesObjective
     weights: tuple[float, ...]
 
     def text(self) -> str:
@@ -71,7 +71,7 @@ class TablesQuestion:
     def reading(self) -> Records:
         return self.records
 
-    def answer(self, plan: TablesPlan, exact: Listed, /, *, coins: Coins) -> Publication:
+    def answer(self, plan: TablesPlan, exact: Listed, /, *, coins: Coins) -> PublishedTables:
         return release(plan, exact, coins=coins)
 
     def errors(self, plan: TablesPlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
@@ -94,7 +94,7 @@ def tables_question(
     *,
     measures: Sequence[Wanted] = ("count",),
     weights: Mapping[str, Number] | None = None,
-    objective: Objective | str = Objective.LARGEST,
+    objective: TablesObjective | str = TablesObjective.LARGEST,
     hierarchies: Mapping[str, Mapping[str, Groups]] | None = None,
     where: Expression | None = None,
     rows_per_person: int | None = None,
@@ -152,7 +152,7 @@ def _ladders(
     wanted: list[tuple[str, ...]],
     hierarchies: Mapping[str, Mapping[str, Groups]],
     said: Mapping[str, object],
-) -> tuple[tuple[Ladder, ...], dict[str, tuple[int, int]]]:
+) -> tuple[tuple[ColumnLevels, ...], dict[str, tuple[int, int]]]:
     """The levels of all columns that some table needs, and where each name is among them."""
     arguments.mapping(hierarchies, name="hierarchies", example='{"district": {"region": {"north": ["a", "b"]}}}')
     coarser = {level: table.column(fine).name for fine, levels in hierarchies.items() for level in levels}
@@ -241,9 +241,9 @@ def _rows(given: object, table: Table) -> int:
     return given
 
 
-def _objective(given: Objective | str) -> Objective:
+def _objective(given: TablesObjective | str) -> TablesObjective:
     try:
-        return Objective(given)
+        return TablesObjective(given)
     except ValueError:
         raise QuestionError(
             wanted='"largest" or "sum" as the objective', given=quoted(given), do='Write objective="largest".'

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from sitr.dataclass import dataclass
 from sitr.namespace import Later
 from sitr.noise.contrasts import Siblings
-from sitr.questions.tables.ladder import Ladder
+from sitr.questions.tables.ladder import ColumnLevels
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,7 +31,7 @@ Node: TypeAlias = tuple[tuple[int, int], ...]
 class Workload:
     """The wanted tables over the levels of some columns."""
 
-    ladders: tuple[Ladder, ...]
+    ladders: tuple[ColumnLevels, ...]
     tables: tuple[Node, ...]
 
     def axes(self, node: Node) -> tuple[Siblings, ...]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from sitr.questions.aggregate.functions.function import Estimate
-from sitr.questions.tables.publication import Publication, shown_measure
+from sitr.questions.tables.publication import PublishedTables, shown_measure
 from sitr.report.chart.svg import BLUE, LEFT, heading, line, pair, rect, svg
 from sitr.report.figures import CONFIDENCE, Figures, visible
 from sitr.report.words.words import Words, in_words
@@ -16,7 +16,7 @@ MOST_ROWS = 40
 _ROW = 30
 
 
-def chart(publication: Publication, *, words: Words | None = None) -> str:
+def chart(publication: PublishedTables, *, words: Words | None = None) -> str:
     """The chart as SVG; its text says what it leaves out."""
     words = in_words(words)
     say, plan = words.tables, publication.plan
