@@ -51,6 +51,8 @@ from sitr.questions.histogram.tally import Tally
 from sitr.questions.statistic.numbers import Numbers
 from sitr.questions.synthetic.axes import axes
 from sitr.questions.synthetic.sheet import sheet
+from sitr.questions.tables.question import tables_question
+from sitr.questions.tables.records import Records
 from sitr.sensitivity.bounded import bounded
 from sitr.sensitivity.in_total import in_total
 from tests import postgres
@@ -169,6 +171,14 @@ def tallied(relation: Relation, total: int | None = None) -> Tally:
     return Tally.of(table, Grid((cost, Categories(table.columns[1], ("A", "B'", "\\"), Rule.CELL))))
 
 
+def recorded(relation: Relation) -> Records:
+    """Cells on two axes, a number that is added up, and whether there is one."""
+    wanted = [("ward", "days"), "ward"]
+    return tables_question(
+        described(relation, known=True), wanted, bins={"days": 3}, measures=["count", "mean(cost)"]
+    ).reading()
+
+
 def centred(relation: Relation) -> BoundedQuery:
     """Two sums of the same column around different centres, and one that no row can raise."""
     query = bound(parse("SELECT ward, SUM(cost) AS s FROM visits GROUP BY ward"), described(relation))
@@ -196,6 +206,7 @@ READINGS: dict[str, Callable[[Relation], Reading]] = {
     "sheet": lambda relation: sheet(
         described(relation, known=True), axes(described(relation, known=True), columns=["ward", "cost"], bins=4)
     ),
+    "records": recorded,
     "numbers": lambda _: Numbers("cost", 7.5),
 }
 BOUNDED = [name for name in READINGS if name not in ("rows", "numbers")]

@@ -45,6 +45,7 @@ from sitr.mechanisms.permute_and_flip import PermuteAndFlip
 from sitr.mechanisms.proposed import ProposeTestRelease
 from sitr.mechanisms.quantile import Quantiles
 from sitr.mechanisms.random_noise import RandomNoise
+from sitr.mechanisms.residual_gaussian import Base, ResidualGaussian
 from sitr.mechanisms.response import Response, UnaryResponse
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.mechanisms.sample_and_aggregate import SampleAndAggregate
@@ -250,6 +251,15 @@ def rounded_bell(mechanism: RoundedGaussian, *, reach: int = 20) -> Pair:
     return list(zip(*laws, strict=True))
 
 
+def contrast(mechanism: ResidualGaussian, *, reach: int = 20) -> Pair:
+    """The difference of two cells, rounded: noise of variance 2σ², and all rows of a unit are in the first cell."""
+    (base,) = mechanism.bases
+    moved, scale = int(mechanism.sensitivity), square_root_upward(2 * exact(base.sigma) ** 2)
+    tail = lambda z: (z / arb(2).sqrt()).erfc() / 2  # noqa: E731
+    laws = [rounded(tail, centre=c, scale=scale, reach=moved + reach) for c in (0, moved)]
+    return list(zip(*laws, strict=True))
+
+
 def spherical(mechanism: Spherical) -> Pair:
     """One number: the law of Laplace."""
     scale, moved = exact(mechanism.scale), int(mechanism.sensitivity)
@@ -432,6 +442,11 @@ class Case:
     drawn: Callable[[Any], Pair] | None = None
 
 
+def nearest_whole(mechanism: ResidualGaussian, released: list[Any]) -> int:
+    """The only residual, from its grid to the nearest integer."""
+    return math.floor(Fraction(int(released[0][0]), 2 ** mechanism.bases[0].places) + Fraction(1, 2))
+
+
 LITTLE = smooth(median, bounds=(0, 6), granularity=1)
 NEWCOMER = random(mean, size=200, gamma=0.2, granularity=0.01)
 DRAWN = np.random.default_rng(5)
@@ -470,6 +485,20 @@ MECHANISMS = {
         example=RoundedGaussian(2, 2),
         drawn=partial(rounded_bell, reach=0),
         draw=lambda mechanism, coins: min(6, max(0, mechanism.release(0, coins=coins) + 3)),
+    ),
+    "ResidualGaussian": Case(
+        any=st.builds(lambda sigma, moved: ResidualGaussian((Base(((2,),), sigma),), moved), scales, shifts),
+        worst=contrast,
+        loss=Knows.BOUND,
+        fitting=lambda price, moved: ResidualGaussian.fitting(
+            price, bases=[Base((), 1), Base(((2,), (3, 4)), Fraction(5, 2))], sensitivity=moved
+        ),
+        prices=st.builds(GaussianDP, sizes),
+        example=ResidualGaussian((Base(((2,),), Fraction(3, 2)),), 2),
+        drawn=partial(contrast, reach=0),
+        draw=lambda mechanism, coins: min(
+            6, max(0, nearest_whole(mechanism, mechanism.release([np.zeros(1, np.int64)], coins=coins)) + 3)
+        ),
     ),
     "Threshold": Case(
         any=st.builds(

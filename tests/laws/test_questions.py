@@ -41,6 +41,7 @@ from sitr.questions.statistic.question import StatisticQuestion
 from sitr.questions.suggest.question import SuggestionQuestion
 from sitr.questions.synthetic.quality import QualityQuestion
 from sitr.questions.synthetic.question import SyntheticQuestion
+from sitr.questions.tables.question import TablesQuestion
 from sitr.sensitivity import median, smooth
 from sitr.session.budget import Budget
 from sitr.session.plain import built, text
@@ -120,6 +121,11 @@ KINDS: dict[type, Kind] = {
     HistogramQuestion: Kind(lambda budget: budget.histogram("cost", bins=8)),
     SyntheticQuestion: Kind(lambda budget: budget.synthesize(columns=["ward", "cost"], bins=4)),
     SuggestionQuestion: Kind(lambda budget: budget.suggest("cost")),
+    TablesQuestion: Kind(
+        lambda budget: budget.tables(
+            [("ward", "cost"), "ward"], bins={"cost": 4}, measures=["count", "sum(cost)", "mean(cost)"]
+        )
+    ),
     StatisticQuestion: Kind(lambda budget: budget.statistic(_smoothed(), column="cost"), (PureDP(0.5),)),
 }
 FREE = {QualityQuestion}

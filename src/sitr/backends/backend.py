@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sitr.questions.statistic.numbers import Numbers
     from sitr.questions.synthetic.axes import Codes
     from sitr.questions.synthetic.sheet import Sheet
+    from sitr.questions.tables.records import Records
 
 
 class Backend(Protocol):
@@ -45,6 +46,8 @@ class Backend(Protocol):
     @overload
     def read(self, reading: Sheet, *, salt: int) -> Codes: ...
     @overload
+    def read(self, reading: Records, *, salt: int) -> NDArray[np.int64]: ...
+    @overload
     def read(self, reading: Numbers, *, salt: int) -> NDArray[np.float64]: ...
     def read(self, reading: Reading, *, salt: int) -> Any:
         """The exact integers (for `Numbers`, the doubles) that the reading describes.
@@ -55,6 +58,7 @@ class Backend(Protocol):
         - `BoundedQuery`: the keys of each group that has rows, with one integer for each term and the number of people.
         - `Tally`: the number of each cell that has rows, with its count; without a grid, as for its query.
         - `Sheet`: the cell numbers of each kept row, one column for each axis.
+        - `Records`: the cell numbers of each kept row, one column for each axis, and the integers that it adds.
         - `Numbers`: one number for each row, in the order of the rows.
         """
 

@@ -102,8 +102,9 @@ from sitr.questions.aggregate.view import Base
 from sitr.questions.histogram.tally import Tally
 from sitr.questions.statistic.numbers import Numbers
 from sitr.questions.synthetic.sheet import Sheet
+from sitr.questions.tables.records import Records
 
-Reading = BoundedQuery | Tally | Sheet | Numbers
+Reading = BoundedQuery | Tally | Sheet | Records | Numbers
 """A public description of the numbers that a question needs from the rows."""
 
 
@@ -262,6 +263,10 @@ def tree(reading: Reading) -> Tree:
             axes = tuple(CellNumber(Grid((axis,))) for axis in reading.axes)
             rows = Rows(_person(reading.unit), (), axes, period=_period(reading.unit))
             return Listing(rows if rows.person is None else FewRows(rows, _reached(reading.most_rows)))
+        case Records(query, axes):
+            cells = tuple(CellNumber(Grid((axis,))) for axis in axes)
+            rows = Rows(_person(query.unit), (), (*cells, *map(_value, reading.valued)), query.where, query.view.rows)
+            return Listing(rows if rows.person is None else FewRows(rows, _reached(query.max_rows_per_group)))
         case Numbers(column, missing):
             return Listing(Rows(None, (), (Double(column, missing),)))
 
@@ -275,7 +280,7 @@ def shaped(reading: Reading, found: Sequence[Any]) -> Any:
             return _cells(query, found)
         case Tally():
             return {int(row[0]): int(row[1]) for row in found}
-        case Sheet():
+        case Sheet() | Records():
             return np.column_stack([np.asarray(column, np.int64) for column in found])
         case Numbers():
             return np.asarray(found[0], np.float64)

@@ -15,8 +15,8 @@ from sitr.cli.terminal import Command, Group, help_alone
 from sitr.report.words.messages import said
 
 COMMANDS = (
-    *("demo", "start", "protect", "explain-query", "preview", "ask", "histogram", "synthesize", "dummy"),
-    *("suggest", "show", "verify", "audit", "compare", "account", "calibrate", "dpsgd", "convert", "explain"),
+    *("demo", "start", "protect", "explain-query", "preview", "ask", "histogram", "publish", "synthesize"),
+    *("dummy", "suggest", "show", "verify", "audit", "compare", "account", "calibrate", "dpsgd", "convert", "explain"),
     *("registry", "request", "queue", "approve", "refuse", "serve"),
 )
 """Each command is a function in a module, both of the same name; here in the order of the help."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from sitr.cli.grouped import grouped
 from sitr.cli.options import Budget, Description, File, Json, Ledger, OneSql, Spark, use_spark
 from sitr.cli.papers import Exact
 from sitr.cli.paying import Account, Paying, PeriodName
 from sitr.cli.question import Beside, Limits, question
-from sitr.cli.terminal import console, say_json
+from sitr.cli.terminal import Command, console, say_json
 from sitr.cli.wanted import Wanted
 from sitr.report.words.messages import said
 
@@ -38,9 +40,14 @@ def preview(
 
     Reads no rows. A price above the budget is shown too. With --error, the price is the least one for these errors.
 
+    A publication file, with the tables of `sitr publish`, takes the place of the description and the question.
+
     Example: sitr preview visits.sitr.yaml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --price 'zcdp(0.05)'
     """
     use_spark(spark)
+    if not sql and file is None and _is_publication(description):
+        _published(description, wanted, as_json=as_json, exact=exact)
+        return
     asked, paid = question(
         description,
         sql,
@@ -53,6 +60,38 @@ def preview(
         paying=Paying(account, period=period),
     )
     show(asked.preview(paid), as_json=as_json, exact=exact)
+
+
+def _is_publication(path: Path) -> bool:
+    """Whether a file names tables to publish; other YAML files are descriptions of data sets."""
+    if path.suffix.lower() not in (".yaml", ".yml"):
+        return False
+    from sitr.session.publication_file import looks_like
+
+    return looks_like(path)
+
+
+def _published(path: Path, wanted: Wanted, *, as_json: bool, exact: bool) -> None:
+    """Show the preview of a publication: at its price, at another one, or at the price for the errors wanted."""
+    from sitr.cli.publish import priced
+    from sitr.session import publication_file
+
+    found = publication_file.read(path)
+    asked = found.request()
+    paid = wanted.paid(asked, None if wanted.error else priced(found, wanted.price))
+    show(asked.preview(paid), as_json=as_json, exact=exact)
+
+
+class PreviewCommand(Command):
+    """A publication needs neither SQL nor a price on the command line."""
+
+    def missing(self, ctx: Any, given: Mapping[str, Any]) -> list[str]:
+        path = given.get("description")
+        alone = isinstance(path, str | Path) and not given.get("sql") and not given.get("file")
+        return [] if alone and _is_publication(Path(str(path))) else super().missing(ctx, given)
+
+
+KIND = PreviewCommand
 
 
 def show(found: Preview, *, as_json: bool = False, exact: bool = False) -> None:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from sitr.mechanisms.proposed import ProposeTestRelease as ProposeTestRelease
     from sitr.mechanisms.quantile import Quantiles as Quantiles
     from sitr.mechanisms.random_noise import RandomNoise as RandomNoise
+    from sitr.mechanisms.residual_gaussian import Base as Base
+    from sitr.mechanisms.residual_gaussian import ResidualGaussian as ResidualGaussian
     from sitr.mechanisms.response import Response as Response
     from sitr.mechanisms.response import UnaryResponse as UnaryResponse
     from sitr.mechanisms.rounded_gaussian import RoundedGaussian as RoundedGaussian
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazily(
     __name__,
     {
+        "Base": "residual_gaussian",
         "Composed": "composed",
         "DistributedNoise": "distributed",
         "Exponential": "exponential",
@@ -70,6 +73,7 @@ __getattr__, __dir__, __all__ = lazily(
         "RandomNoise": "random_noise",
         "RefinedSparseVector": "sparse_vector",
         "Repeated": "composed",
+        "ResidualGaussian": "residual_gaussian",
         "Response": "response",
         "RoundedGaussian": "rounded_gaussian",
         "SampleAndAggregate": "sample_and_aggregate",

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from sitr.questions.histogram.methods import Tree as Tree
     from sitr.questions.histogram.projection import Ties as Ties
     from sitr.questions.synthetic.plan import Method as Method
+    from sitr.questions.tables.plan import TablesObjective as TablesObjective
+    from sitr.questions.tables.quality import QualityRule as QualityRule
 
 __getattr__, __dir__, __all__ = lazily(
     __name__,
@@ -45,6 +47,8 @@ __getattr__, __dir__, __all__ = lazily(
         "Flat": "histogram.methods",
         "Form": "histogram.isotonic",
         "Method": "synthetic.plan",
+        "TablesObjective": "tables.plan",
+        "QualityRule": "tables.quality",
         "Rule": "sitr.dataset.cells",
         "Sparse": "histogram.methods",
         "Step": "sitr.dataset.cells",

@@ -69,12 +69,16 @@ if TYPE_CHECKING:
     from sitr.questions.suggest import question as suggestions
     from sitr.questions.suggest import spreads
     from sitr.questions.synthetic.plan import Method
+    from sitr.questions.tables.ladder import Groups
+    from sitr.questions.tables.measures import Wanted
+    from sitr.questions.tables.plan import TablesObjective
     from sitr.session import auto, histogram, joined, payable, statistic, synthetic
     from sitr.session import batch as batched
     from sitr.session import dummy as dummies
     from sitr.session import in_advance as fixed
     from sitr.session import public as published
     from sitr.session import suggest as suggesting
+    from sitr.session import tables as tabulated
     from sitr.session.batch import Batch
     from sitr.session.dummy import Dummy
     from sitr.session.histogram import HistogramAnswer
@@ -82,6 +86,7 @@ if TYPE_CHECKING:
     from sitr.session.statistic import StatisticAnswer
     from sitr.session.suggest import Suggestion
     from sitr.session.synthetic import Synthesis
+    from sitr.session.tables import TablesAnswer
 else:  # each kind of question loads what it needs when it is asked
     auto = Later("sitr.session.auto")
     batched = Later("sitr.session.batch")
@@ -96,6 +101,7 @@ else:  # each kind of question loads what it needs when it is asked
     published = Later("sitr.session.public")
     statistic = Later("sitr.session.statistic")
     synthetic = Later("sitr.session.synthetic")
+    tabulated = Later("sitr.session.tables")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -320,6 +326,41 @@ class Budget(Shared, Displayed):
         """Charge the promise of a mechanism and release its answer, or its kept answer; see `statistic`."""
         request = self.statistic(mechanism, column=column, missing=missing)
         return request.release(statistic.promised(request), coins=coins, fresh=fresh)
+
+    def tables(
+        self,
+        tables: Iterable[str | Sequence[str]],
+        *,
+        measures: Sequence[Wanted] = ("count",),
+        weights: Mapping[str, Number] | None = None,
+        objective: TablesObjective | str = "largest",
+        hierarchies: Mapping[str, Mapping[str, Groups]] | None = None,
+        rows_per_person: int | None = None,
+        **said: Any,
+    ) -> Request[TablesAnswer]:
+        """Many tables at once that add up, for one price: `tables([("ward", "sex"), "age"], bins={"age": 10})`.
+
+        Each table is a column, or a list of columns, with public cells: the keys of the description, or `keys`, `bins`,
+        `bounds`, `edges`, `every`, `outside` and `missing` by column, as for a histogram. Every measure is tabulated in
+        every table: "count", "people" (with `rows_per_person=1`), "sum(cost)" and "mean(cost)".
+
+        `hierarchies` adds coarser levels to a column, from fine to coarse, by which tables can be cut as well:
+        `{"district": {"region": {"north": ["a", "b"], "south": ["c"]}}}`.
+
+        The noise is divided so that the largest variance of a table's cells, times its weight, is least; with
+        objective="sum", their weighted sum. Every margin of counts and sums equals the sum of its parts in all tables.
+        Rows without a public cell in one of the columns are left out of all tables.
+        """
+        return tabulated.requested(
+            self._at,
+            tables,
+            measures=measures,
+            weights=weights,
+            objective=objective,
+            hierarchies=hierarchies,
+            rows_per_person=rows_per_person,
+            **said,
+        )
 
     def synthesize(
         self,

@@ -18,6 +18,7 @@ from sitr.questions.aggregate.expressions.texts import TEXTS
 from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.view import TableRows, Visible
 from sitr.questions.synthetic.sheet import Sheet
+from sitr.questions.tables.records import Records
 
 LONGEST = 10_000
 """The letters of a text that a pattern sees."""
@@ -50,8 +51,10 @@ def cost(reading: Any) -> Cost:
     """Of all expressions anywhere in a reading, or in several."""
     if isinstance(reading, tuple):
         return sum(map(cost, reading), Cost())
-    axes = len(reading.axes) if isinstance(reading, Sheet) else len(getattr(getattr(reading, "grid", None), "axes", ()))
-    return sum(map(_own, _expressions(reading)), Cost(nodes=AXIS * axes, scans=max(1, _tables(reading))))
+    listed = isinstance(reading, Sheet | Records)
+    axes = len(reading.axes) if listed else len(getattr(getattr(reading, "grid", None), "axes", ()))
+    counted = reading.passes if isinstance(reading, Records) else 0
+    return sum(map(_own, _expressions(reading)), Cost(nodes=AXIS * axes + counted, scans=max(1, _tables(reading))))
 
 
 def _own(typed: Typed) -> Cost:

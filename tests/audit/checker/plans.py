@@ -189,6 +189,23 @@ def auto(dice: random.Random, folder: Path | None) -> Any:
         return budget.sql(_query(dice, keys=False), caps="auto"), cost
 
 
+def tables(dice: random.Random, folder: Path | None) -> Any:
+    """Tables that add up, some of them by groups of wards."""
+    cost = price(dice, "paz")
+    groups = {"ward": {"region": {"north": ["a", "b"], "south": ["c", "d", "e"]}}} if dice.random() < 0.4 else None
+    wanted = dice.sample([("ward", "days"), "ward", "days", ("cost", "ward"), ("cost", "days")], dice.randint(1, 3))
+    wanted += [("region", "days")] if groups and not {("ward", "days"), "days"}.isdisjoint(wanted) else []
+    used = {name for each in wanted for name in ([each] if isinstance(each, str) else each)}
+    asked = opened(dice, folder, cost * 2).tables(
+        wanted,
+        bins={name: 3 for name in ("days", "cost") if name in used},
+        measures=dice.choice([["count"], ["count", "sum(days)"], ["mean(cost)"]]),
+        hierarchies=groups if used & {"ward", "region"} else None,
+        objective=dice.choice(["largest", "sum"]),
+    )
+    return asked, cost
+
+
 def statistic(dice: random.Random, folder: Path | None) -> Any:
     cost = PureDP(amount(dice))
     middle = SmoothNoise.fitting(cost, sensitivity=smooth(median, bounds=(0, 100)))
@@ -199,6 +216,9 @@ Make = Callable[[random.Random, Path | None], Any]
 
 KINDS: dict[str, Make] = {
     make.__name__: make
-    for make in (aggregate, selected, batch, histogram, sparse, synthetic, judged, suggested, auto, joined, statistic)
+    for make in (
+        *(aggregate, selected, batch, histogram, sparse, synthetic, judged, suggested, auto, joined),
+        *(tables, statistic),
+    )
 }
 """How to ask a random question of each kind, and the price."""

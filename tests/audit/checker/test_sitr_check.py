@@ -75,7 +75,7 @@ def asked(kind: str, seed: int, folder: Path | None) -> Any:
 
 def test_it_is_one_short_file_that_needs_nothing_of_sitr() -> None:
     source = SOURCE.read_text()
-    assert len(source.splitlines()) <= 600
+    assert len(source.splitlines()) <= 650
     tree = ast.walk(ast.parse(source))
     modules = {name.name for node in tree if isinstance(node, ast.Import) for name in node.names}
     tree = ast.walk(ast.parse(source))

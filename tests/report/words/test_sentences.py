@@ -41,6 +41,7 @@ from sitr.questions.aggregate.other import Rest, with_other
 from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.targeted import Met
 from sitr.questions.synthetic.plan import plan as planned_rows
+from sitr.questions.tables.quality import QualityRule
 from sitr.report.figured import Figured
 from sitr.report.headline import Headline, headline
 from sitr.report.level import Level
@@ -51,6 +52,7 @@ from sitr.report.words.english.english import ENGLISH
 from tests.report import test_histogram as histograms
 from tests.report import test_statistic as statistics
 from tests.report import test_synthetic as synthesized
+from tests.report import test_tables as tabulated
 from tests.report.conftest import RELEASES, certified, planned, table
 from tests.report.test_comparison import PLANS
 from tests.report.words.arabic.conftest import CASES, drawn_rows, english
@@ -78,6 +80,8 @@ def samples() -> dict[str, list[Any]]:
         releases = [RELEASES[name]() for name in RELEASES if name != "hostile"]
         counts = [histograms.made(*case) for name, case in CASES.items() if name != "nothing"]
         portrait = drawn_rows()
+        published = [tabulated.made(price) for price in tabulated.PRICES]
+        published.append(tabulated.made(tabulated.PRICES[0], unit=Person("id"), measures=("count",)))
     plans = [*(release.plan for release in releases), *_with_other_keys()]
     found = [headline(plan) for plan in plans] + [Headline.of(RANDOM)]
     seen = [views(one, None) for one in found]
@@ -97,6 +101,11 @@ def samples() -> dict[str, list[Any]]:
         "GroupedQuantile": [
             GroupedQuantile(rate=Fraction(1, 8), level=Fraction(1, 2), low=0, high=100, each=2, groups=3)
         ],
+        "TablesPlan": [one.plan for one in published],
+        "Workload": [published[0].plan.workload],
+        "Node": [((0, 2), (1, 1)), ((0, 1),), ()],
+        "Measure": [*published[0].plan.measures],
+        "QualityRule": [QualityRule(), QualityRule(small=12)],
         "str": ["س"],
         "Container[str]": [(), {"س"}],
         "float": [0.25, 1e-6],

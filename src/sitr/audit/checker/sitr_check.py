@@ -10,7 +10,8 @@ which hold the true number. They must agree to 12 digits. A stated ε at some δ
 Gaussian. [CR21] Cesar, Rogers: Bounding. [DDR20] Dong et al.: Range. [DGKM22] Doroshenko et al.: Connect the dots.
 [DLMF] dlmf.nist.gov. [DMNS06] Dwork et al.: Calibrating noise. [DRS22] Dong et al.: Gaussian DP. [DVG22] Desfontaines
 et al.: Partition selection. [HRW11] Hall et al.: Random DP. [KKMN09] Korolova et al.: Queries. [KOV15] Kairouz et al.:
-Composition. [MPRV09] Mironov et al.: Computational DP. [MS20] McKenna et al.: Flips. [ZDW22] Zhu et al.: Losses.
+Composition. [MPRV09] Mironov et al.: Computational DP. [MS20] McKenna et al.: Flips. [XHZK23] Xiao et al.: Marginals.
+[ZDW22] Zhu et al.: Losses.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 from hashlib import sha256
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -225,6 +226,33 @@ def threshold(law: Json) -> Known:
     return noise._replace(flavor="approximate", promise=both, delta=delta, parts=pair)
 
 
+def replaced(law: Json) -> arb:
+    """‖e_a − e_b‖²/‖e_a‖² for rows in two cells, from 1 to 4: what replacing a row costs more than adding it, at most.
+    ⟨e_a, e_b⟩ = Σ σ⁻²·Π (1 − 1/m where a and b agree, −1/m where not), so sets of columns decide [XHZK23]. With several
+    families of siblings, or many columns: a product is at least minus the one with the largest single negative part."""
+    bases = [
+        ([*zip(one["columns"], one["families"], strict=True)], 1 / ball(one["sigma"]) ** 2) for one in law["bases"]
+    ]
+    whole = added(precision * ball(weight(sets)) for sets, precision in bases)
+    columns = sorted({column for sets, _ in bases for column, _ in sets})
+    if len(columns) > 12 or any(len(families) > 1 for sets, _ in bases for _, families in sets):
+        least = {id(sets): max((_least(each) / weight([each]) for each in sets), default=-1) for sets, _ in bases}
+        far = 2 * added(precision * ball(weight(sets) * (1 + least[id(sets)])) for sets, precision in bases)
+    else:
+        signs = (dict(zip(columns, agree, strict=True)) for agree in product((1, 0), repeat=len(columns)))
+        common = (added(math.prod(at[c] - ball(Fraction(1, m)) for c, (m,) in s) * w for s, w in bases) for at in signs)
+        far = 2 * (whole - min(common, key=float))
+    return min(max(far / whole, arb(1), key=float), arb(4), key=float)
+
+
+def weight(sets: Any) -> Fraction:
+    return math.prod((1 - Fraction(1, max(families)) for _, families in sets), start=Fraction(1))
+
+
+def _least(one: Any) -> Fraction:
+    return Fraction(1, min(size for size in one[1] if size > 1))
+
+
 def derived(law: Json) -> Known | None:
     """What follows from the law of a mechanism; None if it depends on the data."""
     rules = {"threshold": threshold, "grouped quantile": quantile}
@@ -243,6 +271,10 @@ def derived(law: Json) -> Known | None:
                 return pure(price["epsilon"], Part("pair", (price["epsilon"],)))
             square = price["mu"] ** 2 if "mu" in price else 2 * price["rho"]
             return Known(flavor, price, None, square / 2, parts=(Part("gauss", (square,)),) if "mu" in price else None)
+        case "residual Gaussian":  # μ² = s²·Σ p/σ², for s rows' worth, with p = Π (1 − 1/m) [XHZK23, Sec. 4]
+            each = ((zip(one["columns"], one["families"], strict=True), ball(one["sigma"])) for one in law["bases"])
+            square = ball(law["sensitivity"]) ** 2 * added(ball(weight(sets)) / sigma**2 for sets, sigma in each)
+            return Known("gaussian", {"mu": square.sqrt()}, None, square / 2, parts=(Part("gauss", (square,)),))
         case "sparse histogram":  # γ: twice the chance that one is alone, k·p(1 − p)^n at the worst p [HRW11, Sec. 5]
             p, noise = arb(1) / max(law["cells"], law["people"] + 1), additive(law["noise"])
             gamma = 2 * law["cells"] * p * (law["people"] * (-p).log1p()).exp()
@@ -460,6 +492,11 @@ class Check(NamedTuple):
             self.judge(f"{of}: relation", "replace-one" if right else "add-remove", "replace-one", right)
         if far is not None and "granularity" in noise:
             self.noise(one, noise, far, of)
+        if far is not None and law["law"] == "residual Gaussian":  # N rows, each worth what it adds; or N pairs of rows
+            sign, most = moves[0]["low"] < 0 < moves[0]["high"], max(-moves[0]["low"], moves[0]["high"])
+            times = arb(1) if moves[0]["relation"] == "add-remove" else arb(4) if sign else replaced(law)
+            worth = times.sqrt() * moves[0]["rows_per_group"] * most
+            self.agree(f"{of}: rows' worth of one unit", exact(law["sensitivity"]), worth, DIGITS, 1e-8)
         if far is not None and law["law"] == "exponential":  # a score moves by less than 2 where a count moves by 1
             self.agree(f"{of}: sensitivity", exact(law["sensitivity"]), 2 * far["l1"])
         if far is not None and law["law"] in ("threshold", "partition selection"):  # of one unit; of both if replaced

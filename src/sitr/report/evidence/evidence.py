@@ -34,6 +34,8 @@ grouped quantile     `rate`, `level`, `offset`, `each`, `groups`, `cells`, `tota
 exponential          `epsilon`, `sensitivity`, `monotone`
 shared noise         `price`, which tables share that earlier answers choose
 sparse histogram     `noise`, `cells`, `people`
+residual Gaussian    `sensitivity`, in rows' worth; `bases`: the `columns` of each by number, the `families` of cells
+                     of each column, and `sigma`
 ===================  ===================================================================================================
 
 The law of any other mechanism is its name in code: nothing can be derived from it.
@@ -49,6 +51,7 @@ from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.mechanisms.mechanism import Mechanism
 from sitr.mechanisms.partition import PartitionSelection
+from sitr.mechanisms.residual_gaussian import ResidualGaussian
 from sitr.mechanisms.shared import SharedNoise
 from sitr.mechanisms.sparse_histogram import SparseHistogram
 from sitr.mechanisms.threshold import Threshold
@@ -66,6 +69,7 @@ MOVED = {
     "sitr.questions.histogram.fit.HistogramPlan": Later("sitr.report.evidence.histogram"),
     "sitr.questions.suggest.question.SuggestionPlan": Later("sitr.report.evidence.suggest"),
     "sitr.questions.synthetic.plan.SynthesisPlan": Later("sitr.report.evidence.synthetic"),
+    "sitr.questions.tables.plan.TablesPlan": Later("sitr.report.evidence.tables"),
 }
 """The modules whose `moves` says what one unit may add; of other plans, nothing is known beyond the distance."""
 
@@ -117,6 +121,12 @@ def law(mechanism: Mechanism) -> dict[str, Any]:
             return {"law": "exponential", **numbers, "monotone": mechanism.monotone}
         case SharedNoise():
             return {"law": "shared noise", "price": promise_dict(mechanism.price)}
+        case ResidualGaussian():
+            bases = [
+                {"columns": list(each.columns), "families": [list(f) for f in each.axes], "sigma": _exactly(each.sigma)}
+                for each in mechanism.bases
+            ]
+            return {"law": "residual Gaussian", "sensitivity": _exactly(mechanism.sensitivity), "bases": bases}
         case SparseHistogram():
             noise = law(mechanism.noise)
             return {"law": "sparse histogram", "noise": noise, "cells": mechanism.cells, "people": mechanism.people}

@@ -43,6 +43,7 @@ from sitr.report.words.arabic.statistic import StatisticWords
 from sitr.report.words.arabic.suggest import SuggestWords
 from sitr.report.words.arabic.summary import RELATIONS, SummaryWords
 from sitr.report.words.arabic.synthetic import SyntheticWords
+from sitr.report.words.arabic.tables import TablesWords
 from sitr.report.words.arabic.verify import VerifyWords
 from sitr.report.words.explanation import symbols
 from sitr.report.words.numerals import numerals
@@ -64,6 +65,7 @@ class Arabic:
     suggest: SuggestWords = field(default_factory=SuggestWords)
     histogram: HistogramWords = field(default_factory=HistogramWords)
     statistic: StatisticWords = field(default_factory=StatisticWords)
+    tables: TablesWords = field(default_factory=TablesWords)
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)
     accounting: AccountingWords = field(default_factory=AccountingWords)
     verify: VerifyWords = field(default_factory=VerifyWords)

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from sitr.report.words.english.suggest import SuggestWords
     from sitr.report.words.english.summary import SummaryWords
     from sitr.report.words.english.synthetic import SyntheticWords
+    from sitr.report.words.english.tables import TablesWords
     from sitr.report.words.english.verify import VerifyWords
 
 
@@ -81,6 +82,9 @@ class English:
     )
     synthetic: SyntheticWords = field(
         default_factory=lambda: _words(Later("sitr.report.words.english.synthetic", made="SyntheticWords"))
+    )
+    tables: TablesWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.tables", made="TablesWords"))
     )
     accounting: AccountingWords = field(
         default_factory=lambda: _words(Later("sitr.report.words.english.accounting", made="AccountingWords"))

@@ -1,0 +1,1 @@
+"""Publications: many tables at once that add up."""

@@ -1,0 +1,284 @@
+"""Released tables: what was measured, the tables that follow from it, and their intervals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from sitr.errors import unknown_name
+from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.residual_gaussian import normal_width
+from sitr.noise.coins import Coins
+from sitr.noise.contrasts import contrasts
+from sitr.numbers import Number
+from sitr.questions.tables import estimate
+from sitr.questions.tables.counting import Listed, totals
+from sitr.questions.tables.laplace import flat
+from sitr.questions.tables.measures import Measure, MeasureKind
+from sitr.questions.tables.plan import TablesPlan
+from sitr.questions.tables.workload import Node, Reals
+
+Ends = tuple[Reals, Reals]
+"""The lower and the upper ends of intervals."""
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedTables:
+    """Noisy whole numbers, from which every table of the plan follows; all of it is public.
+
+    `numbers` holds one array for each term: its noisy residuals, or its noisy tables, one after another. Every margin
+    of numbers that add up equals the sum of its parts, exactly: see `cells`.
+    """
+
+    plan: TablesPlan
+    numbers: tuple[NDArray[Any], ...]
+    shown: tuple[Reals, ...] = ()
+    """For each measure that adds up, the numbers of all cells of all tables, as a certificate shows them."""
+
+    def possible(self) -> bool:
+        """Whether this plan could have released these numbers. A release read from a file is checked with it."""
+        sizes = {sum(map(math.prod, self._shapes()))}
+        terms = len(self.plan.records.terms)
+        whole = all(each.dtype == np.int64 or each.dtype == np.object_ for each in self.numbers)
+        shaped = len(self.numbers) == terms and whole and {len(each) for each in self.numbers} == sizes
+        return shaped and same(self.shown, self.figures())
+
+    def figures(self) -> tuple[Reals, ...]:
+        """For each measure that adds up, the numbers of all cells of all tables."""
+        tables = self.plan.workload.tables
+        return tuple(
+            np.concatenate([self.cells(measure, node).ravel() for node in tables])
+            for measure in self.plan.measures
+            if measure.adds_up
+        )
+
+    def _shapes(self) -> list[tuple[int, ...]]:
+        """The shapes of the noisy arrays of each term."""
+        if self.plan.pure:
+            fine = flat(self.plan.workload)
+            return [fine.shape(node) for node in self.plan.laplace[0].tables]
+        return [each.shape for each in self.plan.residual(0).bases]
+
+    def _arrays(self, term: int) -> list[NDArray[Any]]:
+        shapes = self._shapes()
+        ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
+        parts = np.split(self.numbers[term], ends)
+        return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+    @cached_property
+    def _terms(self) -> list[dict[Node, Reals]]:
+        """The residuals of each term, in its granules."""
+        if self.plan.pure:
+            return [dict(each.residuals(self._arrays(term))) for term, each in enumerate(self.plan.laplace)]
+        found = []
+        for term in range(len(self.numbers)):
+            noise = self.plan.residual(term)
+            arrays = zip(self.plan.bases, noise.bases, self._arrays(term), strict=True)
+            found.append({node: part.astype(np.float64) / 2.0**base.places for node, base, part in arrays})
+        return found
+
+    def _estimate(self, node: Node, weights: Any) -> Reals:
+        """A weighted sum of terms in the cells of a table."""
+        found = np.zeros(self.plan.workload.shape(node))
+        for term, weight in weights:
+            known = self._terms[term]
+            one = (
+                self.plan.laplace[term].estimate(node, known)
+                if self.plan.pure
+                else estimate.table(self.plan.workload, node, known)
+            )
+            found = found + float(weight) * one
+        return found
+
+    @cached_property
+    def _whole(self) -> dict[str, dict[Node, estimate.Whole]]:
+        """For each measure that adds up, all tables in whole multiples of its step."""
+        found = {}
+        for measure in self.plan.measures:
+            if measure.adds_up:
+                cells = {node: self._estimate(node, measure.weights) for node in self.plan.nodes}
+                step = 10.0 ** -self.plan.places(measure)
+                found[measure.name] = estimate.whole(self.plan.workload, cells, step=step)
+        return found
+
+    # As numbers
+
+    def node(self, name: str) -> Node:
+        """The table of this name."""
+        known = {self.plan.workload.name(node): node for node in self.plan.workload.tables}
+        if name not in known:
+            raise unknown_name(name, sorted(known), lacks="The publication has no table")
+        return known[name]
+
+    def cells(self, measure: Measure, node: Node) -> Reals:
+        """The numbers of a table. Those that add up are multiples of a power of ten, so that sums of them are exact."""
+        if measure.adds_up:
+            whole, places = self._whole[measure.name][node], self.plan.places(measure)
+            return np.asarray(whole.astype(np.float64) / 10.0**places if places >= 0 else whole * 10.0**-places)
+        values = self._values(measure, node)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = self._estimate(node, measure.weights) / values + float(measure.middle)
+        assert measure.ends is not None
+        low, high = map(float, measure.ends)
+        return np.where(values >= 1, np.clip(mean, low, high), np.nan)
+
+    def _values(self, measure: Measure, node: Node) -> Reals:
+        return self._estimate(node, ((measure.values, 1),))
+
+    def ends(self, measure: Measure, node: Node, *, confidence: Number = 0.95) -> Ends:
+        """The ends of the interval of every cell: each contains the exact number with this probability."""
+        if not measure.adds_up:
+            return self._ends_of_mean(measure, node, confidence=confidence)
+        found, far = self.cells(measure, node), self.plan.widths(measure, node, confidence=confidence)
+        return found - far, found + far
+
+    def _ends_of_mean(self, measure: Measure, node: Node, *, confidence: Number) -> Ends:
+        """All θ that are not far from C/N, after Fieller: |C − (θ − c)N| is at most z standard deviations for the true
+        θ, with this probability, whatever N is. Without a finite interval it is that of the bounds."""
+        plan, (total, weight) = self.plan, measure.weights[0]
+        assert measure.values is not None and measure.ends is not None
+        low, high = (float(end - measure.middle) for end in measure.ends)
+        sums, values = self._estimate(node, measure.weights), self._values(measure, node)
+        spread = float(weight) ** 2 * plan.term_variances(total, node), plan.term_variances(measure.values, node)
+        if plan.pure:  # each of the two has half of the probability of a miss
+            rest = 1 - (1 - float(confidence)) / 2
+            far = [plan.term_width(term, node, confidence=rest) for term in (total, measure.values)]
+            ends = _quotient(sums, values, float(weight) * far[0], far[1], low, high)
+        else:
+            z = normal_width(confidence) * (1 + 1e-3)  # the rest is more than rounding adds
+            ends = _fieller(sums, values, *spread, z, low, high)
+        middle = float(measure.middle)
+        return ends[0] + middle, ends[1] + middle
+
+    def deviations(self, measure: Measure, node: Node) -> Reals:
+        """The standard deviation of the noise of every cell, for measures that add up."""
+        found = np.sqrt(self.plan.variances(measure, node))
+        return np.broadcast_to(found, self.plan.workload.shape(node))
+
+    # As tables
+
+    def tables(self, *, confidence: Number | None = None) -> dict[str, pa.Table]:
+        """Every table by name: one row for each cell, with its labels and numbers, and with intervals if asked for."""
+        workload = self.plan.workload
+        return {workload.name(node): self.one(node, confidence=confidence) for node in workload.tables}
+
+    def one(self, node: Node, *, confidence: Number | None = None) -> pa.Table:
+        """One table."""
+        columns: dict[str, pa.Array] = self.labels(node)
+        for measure in self.plan.measures:
+            columns |= self._columns(measure, node, confidence)
+        return pa.table(columns)
+
+    def labels(self, node: Node) -> dict[str, pa.Array]:
+        """The labels of all cells of a table, column by column."""
+        workload, shape = self.plan.workload, self.plan.workload.shape(node)
+        found = {}
+        for place, (column, level) in enumerate(node):
+            own = workload.ladders[column].levels[level - 1]
+            across = [-1 if other == place else 1 for other in range(len(shape))]
+            index = np.broadcast_to(np.arange(shape[place]).reshape(across), shape)
+            found[own.name] = pa.array(own.labels, pa.string()).take(pa.array(index.ravel()))
+        return found
+
+    def _columns(self, measure: Measure, node: Node, confidence: Number | None) -> dict[str, pa.Array]:
+        found = {measure.name: _floats(self.cells(measure, node))}
+        if confidence is not None:
+            low, high = self.ends(measure, node, confidence=confidence)
+            found |= {f"{measure.name}_low": _floats(low), f"{measure.name}_high": _floats(high)}
+        return found
+
+    def table(self, *, confidence: Number | None = None) -> pa.Table:
+        """All cells of all tables: the name of the table, the labels of the cell joined by " × ", and the numbers."""
+        parts = []
+        for node in self.plan.workload.tables:
+            labels = [part.to_pylist() for part in self.labels(node).values()]
+            cells = [" × ".join(each) for each in zip(*labels, strict=True)] if labels else [""]
+            columns: dict[str, pa.Array] = {
+                "table": pa.array([self.plan.workload.name(node)] * len(cells), pa.string()),
+                "cell": pa.array(cells, pa.string()),
+            }
+            for measure in self.plan.measures:
+                columns |= self._columns(measure, node, confidence)
+            parts.append(pa.table(columns))
+        return pa.concat_tables(parts)
+
+    def intervals(self, *, confidence: Number = 0.95) -> pa.Table:
+        """The table with `<measure>_low` and `<measure>_high` beside every number."""
+        return self.table(confidence=confidence)
+
+
+def release(plan: TablesPlan, listed: Listed, *, coins: Coins) -> PublishedTables:
+    """The only place where noise is added to the exact numbers of tables."""
+    workload, numbers = plan.workload, []
+    if plan.pure:
+        wanted = {
+            node: tuple((column, len(workload.ladders[column].levels)) for column, _ in node)
+            for node in plan.laplace[0].tables
+        }
+        for tables, exact in zip(plan.laplace, totals(plan.records, workload, listed, wanted.values()), strict=True):
+            parts = [
+                _noisy(noise, exact[wanted[node]], coins)
+                for node, noise in zip(tables.tables, tables.noises, strict=True)
+            ]
+            numbers.append(np.concatenate(parts))
+        return _with_figures(PublishedTables(plan, tuple(numbers)))
+    bases = [*plan.bases]
+    for term, exact in enumerate(totals(plan.records, workload, listed, bases)):
+        residuals = [contrasts(exact[base], workload.axes(base)) for base in bases]
+        noisy = plan.residual(term).release(residuals, coins=coins)
+        numbers.append(np.concatenate([np.ravel(each) for each in noisy]))
+    return _with_figures(PublishedTables(plan, tuple(numbers)))
+
+
+def _noisy(noise: Laplace, exact: estimate.Whole, coins: Coins) -> NDArray[Any]:
+    """A table with noise; beyond 64 bits, Python's integers."""
+    if exact.dtype == np.object_:
+        return np.array(noise.release(exact.ravel().tolist(), coins=coins), dtype=np.object_)
+    return noise.release(exact.ravel().astype(np.int64), coins=coins)
+
+
+def _with_figures(publication: PublishedTables) -> PublishedTables:
+    return replace(publication, shown=publication.figures())
+
+
+def same(some: tuple[Reals, ...], others: tuple[Reals, ...]) -> bool:
+    """Whether two lists of arrays are equal."""
+    return len(some) == len(others) and all(map(np.array_equal, some, others))
+
+
+def _fieller(sums: Reals, values: Reals, a: Reals, b: Reals, z: float, low: float, high: float) -> Ends:
+    """{t : (C − tN)² ≤ z²(a + t²b)}, cut to [low, high]; all of that where N is not clearly positive."""
+    square = values**2 - z * z * b
+    sure = (values > 0) & (square > 0)
+    divisor = np.where(sure, square, 1.0)
+    root = np.sqrt(np.maximum(0.0, z * z * (sums**2 * b + a * square)))
+    ends = (sums * values - root) / divisor, (sums * values + root) / divisor
+    return np.where(sure, np.clip(ends[0], low, high), low), np.where(sure, np.clip(ends[1], low, high), high)
+
+
+def _quotient(sums: Reals, values: Reals, far: float, wide: float, low: float, high: float) -> Ends:
+    """C/N for every C and N within their errors, cut to [low, high]; all of that where N may be 0."""
+    least, most = values - wide, values + wide
+    sure = least > 0
+    divisor = np.where(sure, least, 1.0), np.where(sure, most, 1.0)
+    down, up = sums - far, sums + far
+    first = np.where(down > 0, down / divisor[1], down / divisor[0])
+    last = np.where(up > 0, up / divisor[0], up / divisor[1])
+    return np.where(sure, np.clip(first, low, high), low), np.where(sure, np.clip(last, low, high), high)
+
+
+def _floats(numbers: Reals) -> pa.Array:
+    """Numbers without a value are NULL."""
+    flat = np.ascontiguousarray(np.broadcast_to(numbers, numbers.shape)).ravel()
+    return pa.array(flat, pa.float64(), mask=np.isnan(flat))
+
+
+def shown_measure(plan: TablesPlan) -> Measure:
+    """The measure whose numbers stand for the table in a chart: the first one that adds up, or the first."""
+    return next((each for each in plan.measures if each.kind is not MeasureKind.MEAN), plan.measures[0])

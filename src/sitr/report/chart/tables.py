@@ -1,0 +1,42 @@
+"""The chart of released tables: the cells of the first one, each with its interval."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from sitr.questions.aggregate.functions.function import Estimate
+from sitr.questions.tables.publication import PublishedTables, shown_measure
+from sitr.report.chart.svg import BLUE, LEFT, heading, line, pair, rect, svg
+from sitr.report.figures import CONFIDENCE, Figures, visible
+from sitr.report.words.words import Words, in_words
+
+MOST_ROWS = 40
+_ROW = 30
+
+
+def chart(publication: PublishedTables, *, words: Words | None = None) -> str:
+    """The chart as SVG; its text says what it leaves out."""
+    words = in_words(words)
+    say, plan = words.tables, publication.plan
+    node, measure = plan.workload.tables[0], shown_measure(plan)
+    cells = np.nan_to_num(publication.cells(measure, node).ravel())
+    low, high = (part.ravel() for part in publication.ends(measure, node, confidence=CONFIDENCE))
+    labels = [part.to_pylist() for part in publication.labels(node).values()]
+    names = [" · ".join(map(visible, each)) for each in zip(*labels, strict=True)] if labels else [say.total()]
+    size = len(cells)
+    places = list(range(size)) if size <= MOST_ROWS else np.argsort(-cells, kind="stable")[:MOST_ROWS].tolist()
+    form = Figures.fitting(Fraction(plan.error(measure, node, confidence=CONFIDENCE)), step=None)
+    limit = max(1e-300, *(float(high[place]) for place in places))
+    note = say.drawn(len(places), size)
+    parts, top = heading(say.title(plan, node, measure), note)
+    for place in places:
+        exact = Fraction(float(cells[place]))
+        parts += pair(names[place], words.numerals(form.value(Estimate(exact, exact, exact))), y=top + 14)
+        wide = 98 * max(0.0, float(cells[place])) / limit
+        parts.append(rect(LEFT, top + 18, wide, 10, fill=BLUE, more='fill-opacity="0.75"'))
+        ends = [LEFT + 98 * min(limit, max(0.0, float(part[place]))) / limit for part in (low, high)]
+        parts.append(line(ends[0], top + 23, ends[1], top + 23, more='stroke-width="1.2"'))
+        top += _ROW
+    return svg(say.title(plan, node, measure), note, parts, height=top + 8, direction=words.direction)

@@ -1,0 +1,108 @@
+"""Publications as YAML: a description, a price, the tables, and the files to write.
+
+::
+
+    description: visits.sitr.yaml
+    price: zcdp(0.1)
+    tables:
+      - [ward, sex]
+      - [region, age]
+    measures: [count, mean(cost)]
+    bins: {age: 10}
+    hierarchies: {ward: {region: {north: [a, b], south: [c]}}}
+    outputs: [tables.xlsx, tables.csv]
+    certificate: tables.html
+
+Paths are relative to the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sitr import arguments
+from sitr.dataclass import dataclass
+from sitr.errors import FileError, QuestionError, quoted, unknown_name
+from sitr.flavors.arrows import Kept
+from sitr.flavors.price import price_of
+from sitr.session import dataset, table_files
+from sitr.session.request import Request
+from sitr.session.tables import TablesAnswer
+
+ASKED = ("measures", "weights", "objective", "hierarchies", "rows_per_person", "bins", "keys", "edges", "bounds")
+"""What is passed on to `Budget.tables`."""
+
+FIELDS = ("description", "price", "tables", *ASKED, "outputs", "certificate")
+
+
+@dataclass(frozen=True, slots=True)
+class PublicationFile:
+    """What a publication file says."""
+
+    path: Path
+    content: Mapping[str, Any]
+
+    @property
+    def price(self) -> Kept | None:
+        """Its price, if it names one."""
+        written = self.content.get("price")
+        return None if written is None else price_of(str(written))
+
+    def request(self) -> Request[TablesAnswer]:
+        """The tables, asked from the budget of the description; nothing is read or spent."""
+        place = self.path.parent / str(self.content["description"])
+        said = {name: self.content[name] for name in ASKED if self.content.get(name) is not None}
+        return dataset.open(place).budget().tables(self.content["tables"], **said)
+
+    def outputs(self) -> list[Path]:
+        """The files to write, which are checked before anything is spent."""
+        listed = self.content.get("outputs") or []
+        arguments.several(listed, name="outputs", example="[tables.csv]")
+        arguments.several(self.content["tables"], name="tables", example="[[ward, sex], age]")
+        tables = len(self.content["tables"])
+        return [table_files.checked(self.path.parent / str(each), tables) for each in listed]
+
+    def certificate(self) -> Path | None:
+        """The page to write, if there is one."""
+        written = self.content.get("certificate")
+        return None if written is None else self.path.parent / str(written)
+
+
+def looks_like(path: Path) -> bool:
+    """Whether a file is a publication, and not the description of a data set."""
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        return False
+    return isinstance(content, dict) and "tables" in content and "description" in content
+
+
+def read(path: str | Path) -> PublicationFile:
+    """A publication from a file; unknown and missing fields are refused."""
+    place = arguments.path(path, of="publication.yaml")
+    try:
+        content = yaml.safe_load(place.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as failure:
+        reason = getattr(failure, "strerror", None) or "it is not YAML in UTF-8"
+        raise FileError(given=f"Cannot read {place}: {reason}.", do="Check the file; nothing was spent.") from None
+    if not isinstance(content, dict):
+        raise QuestionError(
+            wanted="a publication with description, price and tables",
+            given=quoted(content),
+            do="See the how-to page about publishing many tables.",
+        )
+    for name in content:
+        if name not in FIELDS:
+            raise unknown_name(str(name), FIELDS, lacks="A publication has no field")
+    for name in ("description", "tables"):
+        if content.get(name) is None:
+            raise QuestionError(
+                wanted=f"a publication with the field {name!r}",
+                given="none",
+                do="See the how-to page about publishing many tables.",
+            )
+    return PublicationFile(place, content)

@@ -1,0 +1,206 @@
+"""Released tables as files: CSV, Parquet, Excel and JSON-stat, with intervals and quality marks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import csv, parquet
+
+from sitr import arguments
+from sitr.errors import FileError, QuestionError, quoted
+from sitr.namespace import Later, needs
+from sitr.questions.tables.publication import PublishedTables
+from sitr.questions.tables.quality import WITHHELD, QualityRule, small, variation
+from sitr.questions.tables.workload import Node
+from sitr.report.words.words import in_words
+
+if TYPE_CHECKING:
+    import openpyxl
+else:  # an extra
+    openpyxl = Later("openpyxl")
+
+ENDINGS = (".csv", ".parquet", ".xlsx", ".json")
+
+MOST_SHEETS = 200
+"""The most tables of an Excel file: each has a sheet."""
+
+_TITLE = 28
+"""The most letters of the name of a sheet, without its number."""
+
+
+def checked(path: str | Path, publication_tables: int) -> Path:
+    """The path of a file that can be written, before anything is spent."""
+    found = arguments.path(path, of="tables.csv")
+    if found.suffix.lower() not in ENDINGS:
+        raise QuestionError(
+            wanted="a file whose name ends in .csv, .parquet, .xlsx or .json (JSON-stat)",
+            given=quoted(str(path)),
+            do="Write for example tables.csv.",
+        )
+    if found.suffix.lower() == ".xlsx":
+        needs("openpyxl", extra="excel")
+        if publication_tables > MOST_SHEETS:
+            raise QuestionError(
+                wanted=f"at most {MOST_SHEETS} tables in an Excel file",
+                given=f"a publication of {publication_tables} tables",
+                do="Write a .csv or .parquet file instead.",
+            )
+    return found
+
+
+def written(
+    publication: PublishedTables, path: str | Path, *, rule: QualityRule, withhold: bool, private: bool
+) -> Path:
+    """Write all tables to one file; the ending of its name decides the format."""
+    place = checked(path, len(publication.plan.workload.tables))
+    try:
+        match place.suffix.lower():
+            case ".csv":
+                csv.write_csv(listed(publication, rule=rule, withhold=withhold), place)
+            case ".parquet":
+                mark = {"sitr": json.dumps({"private": private})}
+                table = listed(publication, rule=rule, withhold=withhold)
+                parquet.write_table(table.replace_schema_metadata(mark), place)
+            case ".xlsx":
+                _excel(publication, place, rule=rule, withhold=withhold, private=private)
+            case _:
+                content = json_stat(publication, rule=rule, withhold=withhold, private=private)
+                place.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    except OSError as failure:
+        raise FileError(
+            given=f"Cannot write {place}: {failure.strerror or 'the folder is missing'}.",
+            do="Choose another path; the answer is kept.",
+        ) from None
+    return place
+
+
+def marked(publication: PublishedTables, node: Node, *, rule: QualityRule, withhold: bool) -> dict[str, list[Any]]:
+    """For each measure of a table: numbers, ends of 95% intervals, coefficients of variation, marks and notes."""
+    found: dict[str, list[Any]] = {}
+    for measure in publication.plan.measures:
+        cells = publication.cells(measure, node).ravel()
+        low, high = (part.ravel() for part in publication.ends(measure, node, confidence=0.95))
+        share = np.broadcast_to(variation(publication, measure, node), publication.plan.workload.shape(node)).ravel()
+        marks = rule.mark(share)
+        hidden = (marks == WITHHELD) & withhold
+        columns = {"": cells, "_low": low, "_high": high, "_cv": np.where(np.isinf(share), np.nan, share)}
+        for ending, numbers in columns.items():
+            dropped = np.isnan(numbers) | hidden
+            found[measure.name + ending] = [
+                None if drop else value for drop, value in zip(dropped.tolist(), numbers.tolist(), strict=True)
+            ]
+        found[f"{measure.name}_mark"] = marks.tolist()
+        if measure.adds_up:
+            few = small(publication, measure, node, rule).ravel().tolist()
+            found[f"{measure.name}_small"] = few
+    return found
+
+
+def listed(publication: PublishedTables, *, rule: QualityRule, withhold: bool) -> pa.Table:
+    """All cells of all tables: the table, the labels of the cell joined by " × ", and the marked numbers."""
+    parts = []
+    for node in publication.plan.workload.tables:
+        labels = [part.to_pylist() for part in publication.labels(node).values()]
+        cells = [" × ".join(each) for each in zip(*labels, strict=True)] if labels else [""]
+        columns: dict[str, Any] = {"table": [publication.plan.workload.name(node)] * len(cells), "cell": cells}
+        columns |= marked(publication, node, rule=rule, withhold=withhold)
+        parts.append(pa.table({name: pa.array(column, _type(name)) for name, column in columns.items()}))
+    return pa.concat_tables(parts)
+
+
+def _type(name: str) -> pa.DataType:
+    if name in ("table", "cell") or name.endswith("_mark"):
+        return pa.string()
+    return pa.bool_() if name.endswith("_small") else pa.float64()
+
+
+def json_stat(publication: PublishedTables, *, rule: QualityRule, withhold: bool, private: bool) -> dict[str, Any]:
+    """A collection in JSON-stat 2.0: one dataset for each table, in which the measure is the last dimension."""
+    items = [_dataset(publication, node, rule=rule, withhold=withhold) for node in publication.plan.workload.tables]
+    return {
+        "version": "2.0",
+        "class": "collection",
+        "label": publication.plan.text,
+        "extension": {"private": private, "price": str(publication.plan.price)},
+        "link": {"item": items},
+    }
+
+
+def _dataset(publication: PublishedTables, node: Node, *, rule: QualityRule, withhold: bool) -> dict[str, Any]:
+    workload, measures = publication.plan.workload, [each.name for each in publication.plan.measures]
+    levels = [workload.ladders[column].levels[level - 1] for column, level in node]
+    found = marked(publication, node, rule=rule, withhold=withhold)
+    rows = zip(*(found[name] for name in measures), strict=True)
+    marks = zip(*(found[f"{name}_mark"] for name in measures), strict=True)
+    dimensions = {level.name: {"category": {"index": list(level.labels)}} for level in levels}
+    return {
+        "class": "dataset",
+        "label": workload.name(node),
+        "id": [*(level.name for level in levels), "measure"],
+        "size": [*workload.shape(node), len(measures)],
+        "role": {"metric": ["measure"]},
+        "dimension": dimensions | {"measure": {"category": {"index": measures}}},
+        "value": [value for row in rows for value in row],
+        "status": [mark for row in marks for mark in row],
+    }
+
+
+def _excel(publication: PublishedTables, path: Path, *, rule: QualityRule, withhold: bool, private: bool) -> None:
+    """One sheet with notes, and one for each table, with a header that stays in view."""
+    book, words = openpyxl.Workbook(), in_words()
+    notes = book.active
+    notes.title = words.tables.notes_title()
+    plan = publication.plan
+    sentences = [
+        plan.text,
+        words.promise(plan.price),
+        words.tables.noise(plan),
+        words.tables.adds_up(plan),
+        words.tables.intervals(plan),
+        words.tables.marks(rule, withhold=withhold),
+        *([] if private else [words.tables.not_private()]),
+    ]
+    for sentence in sentences:
+        _append(notes, [sentence])
+    notes.column_dimensions["A"].width = 120
+    for number, node in enumerate(plan.workload.tables, start=1):
+        sheet = book.create_sheet(_sheet_name(number, plan.workload.name(node)))
+        sheet.sheet_view.rightToLeft = words.direction == "rtl"
+        columns: dict[str, list[Any]] = {name: part.to_pylist() for name, part in publication.labels(node).items()}
+        columns |= marked(publication, node, rule=rule, withhold=withhold)
+        _append(sheet, list(columns))
+        for row in _rows(columns):
+            _append(sheet, row)
+        for cell in sheet[1]:
+            cell.font = openpyxl.styles.Font(bold=True)
+        for place, name in enumerate(columns, start=1):
+            if name.endswith("_cv"):
+                for line in range(2, sheet.max_row + 1):
+                    sheet.cell(row=line, column=place).number_format = "0.0%"
+        sheet.freeze_panes = "A2"
+        sheet.auto_filter.ref = sheet.dimensions
+    book.save(path)
+
+
+def _rows(columns: dict[str, list[Any]]) -> Iterator[list[Any]]:
+    for row in zip(*columns.values(), strict=True):
+        yield list(row)
+
+
+def _append(sheet: Any, values: list[Any]) -> None:
+    """A row. A text that begins with = stays a text."""
+    sheet.append(values)
+    for cell in sheet[sheet.max_row]:
+        if isinstance(cell.value, str):
+            cell.data_type = "s"
+
+
+def _sheet_name(number: int, name: str) -> str:
+    """A name that Excel accepts, different for each table."""
+    harmless = "".join("_" if letter in "[]:*?/\\'" else letter for letter in name)
+    return f"{number} {harmless}"[:_TITLE]

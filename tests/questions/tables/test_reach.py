@@ -1,0 +1,112 @@
+"""How far one unit moves many tables: against all vectors that it can add, for small sizes."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement, product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sitr.neighbors.relation import Relation
+from sitr.questions.tables.reach import agreeing, replaced, rows_worth
+from sitr.questions.tables.workload import Workload
+from tests.questions.tables.conftest import column, information, planned, workload
+
+PAIRS = [(0, 1), (0, 2), (1, 2)]
+
+
+def precisions(variances):
+    return {node: 1 / variance for node, variance in variances.items()}
+
+
+@pytest.mark.parametrize("tables", [PAIRS, [(0,), (1,), (2,)], [(0, 1, 2)], [(0, 1), (2,)], [(0, 1), ()]])
+@pytest.mark.parametrize("largest", [False, True])
+def test_moving_a_row_costs_what_the_worst_of_all_pairs_of_cells_does(tables: list[Any], largest: bool) -> None:
+    wanted = workload((2, 3, 4), tables)
+    variances = planned(wanted, largest=largest)
+    m = information(wanted, variances)
+    far = max(m[a, a] + m[b, b] - 2 * m[a, b] for a in range(24) for b in range(24))
+    found = replaced(wanted, precisions(variances))
+    assert found == pytest.approx(max(1.0, far / m[0, 0]), rel=1e-6)
+    assert found >= far / m[0, 0]
+
+
+def test_the_worst_replacement_of_sizes_2_3_4_costs_more_than_twice_a_row() -> None:
+    """√2 for replacing one row, as for a single table, would be too little: with other noise it is above 2.6."""
+    wanted = workload((2, 3, 4), PAIRS)
+    variances = planned(wanted, weights=[1.0, 1.0, 1.0])
+    assert replaced(wanted, precisions(variances)) > 2.1
+    worst = dict(variances)
+    worst[((0, 1), (1, 1))] /= 10
+    m = information(wanted, worst)
+    far = max(m[a, a] + m[b, b] - 2 * m[a, b] for a in range(24) for b in range(24)) / m[0, 0]
+    assert far > 2.6
+    assert replaced(wanted, precisions(worst)) == pytest.approx(far, rel=1e-6)
+
+
+def test_eight_rows_in_different_cells_cost_more_than_eight_times_one() -> None:
+    """All pairs of 10 × 10 × 10: rows that share two columns share margins, 25.6 μ² and not 8 μ²."""
+    wanted = workload((10, 10, 10), PAIRS)
+    known = precisions(planned(wanted))
+    one = agreeing(wanted, known, {0: True, 1: True, 2: True})
+    two = agreeing(wanted, known, {0: True, 1: True, 2: False})
+    line = (8 * one + 8 * 7 * two) / one
+    assert line == pytest.approx(25.6, abs=0.05)
+    cube = [*product((0, 1), repeat=3)]
+    corners = sum(agreeing(wanted, known, {i: a[i] == b[i] for i in range(3)}) for a in cube for b in cube) / one
+    assert 8 < corners < line < 64
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_no_vector_of_few_rows_costs_more_than_all_rows_in_one_cell(rows: int) -> None:
+    wanted = workload((2, 3), [(0,), (1,), (0, 1)])
+    variances = planned(wanted)
+    m = information(wanted, variances)
+    units = [np.bincount(cells, minlength=6) for cells in combinations_with_replacement(range(6), rows)]
+    most = max(v @ m @ v for v in units)
+    worth = rows_worth(wanted, precisions(variances), rows=rows, low=0, high=1, relation=Relation.ADD_REMOVE)
+    assert worth**2 == pytest.approx(most / m[0, 0])
+    fewer = [
+        np.bincount(cells, minlength=6) for n in range(rows + 1) for cells in combinations_with_replacement(range(6), n)
+    ]
+    moved = max((v - w) @ m @ (v - w) for v in fewer for w in fewer)
+    worth = rows_worth(wanted, precisions(variances), rows=rows, low=0, high=1, relation=Relation.REPLACE_ONE)
+    assert worth**2 >= moved / m[0, 0]
+    assert worth**2 <= moved / m[0, 0] * (1 + 1e-6)  # all rows move together
+    assert worth < 2 * rows
+
+
+def test_uneven_groups_are_bounded_for_all_pairs_of_cells() -> None:
+    district = column("district", 5, {"region": {"north": ["0", "1", "2"], "south": ["3", "4"]}})
+    wanted = Workload((district, column("sex", 3)), (((0, 2), (1, 1)), ((0, 1), (1, 1)), ((0, 2),)))
+    variances = planned(wanted)
+    m = information(wanted, variances)
+    far = max(m[a, a] + m[b, b] - 2 * m[a, b] for a in range(15) for b in range(15))
+    found = replaced(wanted, precisions(variances))
+    assert far <= found * 1.0  # one row costs at most 1
+    assert found <= 4
+
+
+def test_many_columns_are_bounded_without_looking_at_all_sets() -> None:
+    wanted = workload([4] * 14, [(i, j) for i in range(14) for j in range(i)])
+    known = precisions(planned(wanted))
+    one = sum(wanted.weight(node) * precision for node, precision in known.items())
+    found = replaced(wanted, known)
+    for agree in range(15):
+        common = agreeing(wanted, known, {place: place < agree for place in range(14)})
+        assert 2 * (one - common) / one <= found
+
+
+@pytest.mark.parametrize(("low", "high"), [(-3, 5), (0, 5), (-4, 0), (-2, 2)])
+def test_values_of_rows_count(low: int, high: int) -> None:
+    wanted = workload((2, 3), [(0,), (1,)])
+    variances = planned(wanted)
+    m = information(wanted, variances)
+    ends = [(a, y) for a in range(6) for y in (low, high, 0)]
+    moved = max(y * y * m[a, a] + z * z * m[b, b] - 2 * y * z * m[a, b] for a, y in ends for b, z in ends)
+    known = precisions(variances)
+    replacing = rows_worth(wanted, known, rows=1, low=low, high=high, relation=Relation.REPLACE_ONE)
+    assert replacing**2 * (1 + 1e-12) >= moved / m[0, 0]
+    adding = rows_worth(wanted, known, rows=2, low=low, high=high, relation=Relation.ADD_REMOVE)
+    assert adding == 2 * max(-low, high)

@@ -1,0 +1,106 @@
+"""A publication as an answer, and from a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from typer.testing import CliRunner
+
+import sitr
+from sitr.cli.main import app
+from sitr.errors import SitrError
+from sitr.session import publication_file
+
+pytestmark = pytest.mark.filterwarnings("ignore::sitr.errors.NotPrivate")
+
+TEXT = """
+description: visits.sitr.yaml
+price: zcdp(0.1)
+tables:
+  - [ward, sex]
+  - region
+measures: [count, mean(cost)]
+hierarchies: {ward: {region: {north: [a, b], south: [c]}}}
+outputs: [tables.csv, tables.json]
+certificate: tables.html
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    random = np.random.default_rng(7)
+    table = pa.table(
+        {
+            "ward": [["a", "b", "c"][place] for place in random.integers(0, 3, 500)],
+            "sex": [["m", "f"][place] for place in random.integers(0, 2, 500)],
+            "cost": random.uniform(0, 100, 500),
+        }
+    )
+    parquet.write_table(table, tmp_path / "visits.parquet")
+    data = sitr.protect(
+        tmp_path / "visits.parquet",
+        unit=sitr.Row(),
+        bounds={"cost": (0, 100)},
+        keys={"ward": ["a", "b", "c"], "sex": ["m", "f"]},
+    )
+    data.save(tmp_path / "visits.sitr.yaml", promise="zcdp(1)", ledger=tmp_path / "sitr.db")
+    (tmp_path / "publication.yaml").write_text(TEXT)
+    return tmp_path
+
+
+def test_an_answer_has_every_table_by_name(folder: Path) -> None:
+    found = publication_file.read(folder / "publication.yaml")
+    answer = found.request().release(found.price)
+    assert list(answer.tables) == ["ward × sex", "region"]
+    assert answer.tables["region"]["region"].to_pylist() == ["north", "south"]
+    one = answer.of("ward × sex")
+    assert {"count", "count_low", "count_high", "mean of cost"} <= set(one.column_names)
+    with pytest.raises(SitrError):
+        answer.of("sex × ward")
+    assert answer.table.num_rows == 6 + 2
+    assert set(answer.quality()["count_mark"].to_pylist()) <= {"A", "B", "C", "X"}
+    assert answer.save(folder / "t.csv").exists()
+
+
+def test_publish_writes_all_files_for_one_charge(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    seen = CliRunner().invoke(app, ["preview", "publication.yaml"])
+    assert seen.exit_code == 0, seen.output
+    assert "95% error of count" in seen.output
+    least = CliRunner().invoke(app, ["preview", "publication.yaml", "--error", "count by region=30"])
+    assert least.exit_code == 0, least.output
+    assert not (folder / "tables.csv").exists()
+    done = CliRunner().invoke(app, ["publish", "publication.yaml"])
+    assert done.exit_code == 0, done.output
+    assert all((folder / name).exists() for name in ("tables.csv", "tables.json", "tables.html"))
+    again = CliRunner().invoke(app, ["publish", "publication.yaml", "--json"])
+    assert '"again": true' in again.output
+    budget = sitr.open(folder / "visits.sitr.yaml").budget()
+    assert len(budget.entries()) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("tables:", "tabels:"),
+        ("description: visits.sitr.yaml", ""),
+        ("price: zcdp(0.1)", ""),
+        ("outputs: [tables.csv, tables.json]", "outputs: [tables.docx]"),
+        ("price: zcdp(0.1)", "price: 0.1"),
+        ("[ward, sex]", "[ward, nobody]"),
+        (TEXT, "- just a list"),
+    ],
+)
+def test_mistakes_are_refused_before_anything_is_spent(
+    folder: Path, old: str, new: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "publication.yaml").write_text(TEXT.replace(old, new))
+    failed = CliRunner().invoke(app, ["publish", "publication.yaml"])
+    assert failed.exit_code != 0
+    assert "Traceback" not in failed.output
+    assert sitr.open(folder / "visits.sitr.yaml").budget().entries() == []
