@@ -438,8 +438,10 @@ class TestLowest:
         ],
     )
     def test_of_equal_ranks_at_the_border_none_is_kept(self, on: On, most: int, kept: dict[str | None, Any]) -> None:
-        found = on.run(self.ROWS, f"SELECT u, h FROM ({on.say.lowest(most, source='t', of=['u'], by='h')}) AS q")
-        assert Counter(found) == Counter((u, h) for u, hs in kept.items() for h in hs)
+        for owned in (None, 5):  # engines may reduce rows first, unless nobody has many
+            few = on.say.lowest(most, source="t", of=["u"], by="h", owned=owned)
+            found = on.run(self.ROWS, f"SELECT u, h FROM ({few}) AS q")
+            assert Counter(found) == Counter((u, h) for u, hs in kept.items() for h in hs)
 
 
 class TestIdentity:
@@ -1087,7 +1089,7 @@ class SkipsNull(DuckDBDialect):
 
 
 class LetsTheOrderOfRowsDecide(DuckDBDialect):
-    def lowest(self, most: int, *, source: str, of: Sequence[str], by: str) -> str:
+    def lowest(self, most: int, *, source: str, of: Any, by: str, owned: Any = None) -> str:  # noqa: ARG002
         return (
             f"SELECT * FROM {source} QUALIFY row_number() OVER (PARTITION BY {', '.join(of)} ORDER BY {by}) <= {most}"
         )

@@ -149,7 +149,15 @@ class PostgresDialect:
         parts = " || ".join(f"coalesce(char_length({each}) || ':' || {each} || ';', 'n;')" for each in given)
         return f"md5('{salt};' || {parts}) {C}"
 
-    def lowest(self, most: int, *, source: str, of: Sequence[str], by: str) -> str:
+    def lowest(
+        self,
+        most: int,
+        *,
+        source: str,
+        of: Sequence[str],
+        by: str,
+        owned: int | None = None,  # noqa: ARG002
+    ) -> str:
         rank = "sitr_rank"
         while rank in source:
             rank += "_"
