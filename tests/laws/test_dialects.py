@@ -443,6 +443,16 @@ class TestLowest:
             found = on.run(self.ROWS, f"SELECT u, h FROM ({few}) AS q")
             assert Counter(found) == Counter((u, h) for u, hs in kept.items() for h in hs)
 
+    def test_columns_keep_their_names_and_values_whatever_these_are(self, on: On) -> None:
+        """In a join of protected tables, the columns of users are among them."""
+        names = ["sitr_rank", "sitr_hash", "sitr_number"]
+        rows = pa.table({"u": ["a", "a", "a", "b"], **{name: [1, 2, 3, 4] for name in names}})
+        for owned in (None, 3):
+            few = on.say.lowest(2, source="t", of=["u"], by=on.say.order(1, ["u", *names]), owned=owned)
+            found = on.run(rows, f"SELECT u, {', '.join(names)} FROM ({few}) AS q")
+            assert Counter(u for u, *_ in found) == {"a": 2, "b": 1}
+            assert all(len(set(values)) == 1 for _, *values in found)
+
 
 class TestIdentity:
     """Equal values have equal texts, others differ, and no value fails."""

@@ -159,7 +159,7 @@ class PostgresDialect:
         owned: int | None = None,  # noqa: ARG002
     ) -> str:
         rank = "sitr_rank"
-        while rank in source:
+        while rank in source or rank in by:
             rank += "_"
         ranked = f"SELECT *, count(*) OVER (PARTITION BY {', '.join(of)} ORDER BY {by}) AS {rank} FROM {source}"
         return f"SELECT * FROM ({ranked}) AS ranked WHERE {rank} <= {most}"
