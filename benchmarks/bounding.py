@@ -4,14 +4,19 @@ Seeded tables of 10 million rows, a million people and 200 groups are written on
 read with caps, and DuckDB's own COUNT(DISTINCT user) by the same key is timed beside it, in the same process. Figures
 are ratios of CPU time, best of three of each. Noise is not drawn: it takes the same time for any number of rows.
 
-In the table `zipf` few people have most rows, and in `uniform` everybody has about ten. The caps are 5 groups of 10
-rows, 1 of 1 (most people are over them) and 200 of a million (nobody is).
+In the table `zipf` few people have most rows, and in `uniform` everybody has about ten. Ids are small numbers, texts,
+or (`wide`) numbers that are spread over 64 bits. The caps are 5 groups of 10 rows, 1 of 1 (most people are over them)
+and 200 of a million (nobody is).
+
+`--alone` leaves the plain count out, which takes memory of its own: then the peak is that of the question.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
+import multiprocessing
 import resource
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -37,7 +42,7 @@ from sitr.questions.aggregate.bind import BoundedQuery, bound
 from sitr.questions.aggregate.sql import parse
 
 GROUPS = 200
-TABLES = ("zipf", "uniform", "zipf text", "uniform text")
+TABLES = ("zipf", "uniform", "zipf text", "uniform text", "zipf wide", "uniform wide")
 CAPS = ((5, 10), (1, 1), (200, 10**6))
 QUESTIONS = {
     "count": ("SELECT city, COUNT(*) AS n FROM visits GROUP BY city", 0.7),
@@ -49,7 +54,7 @@ QUESTIONS = {
     "median": ("SELECT city, MEDIAN(cost) AS m FROM visits GROUP BY city", 2.5),
 }
 TEXT = 2.3
-"""The target for ids that are texts, whatever the question but the median."""
+"""The target for ids that are texts or spread over 64 bits, whatever the question but the median."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,7 @@ class Figure:
 
     @property
     def ratio(self) -> float:
-        return self.seconds / self.base
+        return self.seconds / self.base if self.base > 1e-4 else math.nan
 
 
 def people(name: str, rows: int, chance: np.random.Generator) -> NDArray[np.int64]:
@@ -91,6 +96,8 @@ def written(name: str, rows: int, folder: Path) -> Path:
         many = min(step, rows - first)
         own = chance.permutation(who)[:many] + first // 10
         ids = pa.array(own)
+        if name.endswith("wide"):  # different ids stay different: the factor is odd
+            ids = pa.array((own.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)).view(np.int64))
         if name.endswith("text"):
             ids = pa.array([f"patient-{each:08d}" for each in range(int(own.max()) + 1)]).take(ids)
         city = np.floor((1 - chance.random(many)) ** -3).clip(0, 1e15).astype(np.int64) % GROUPS
@@ -140,6 +147,7 @@ def measured(
     reader: Reader,
     only: tuple[str, ...],
     every: Sequence[tuple[int, int]] = CAPS,
+    alone: bool = False,
 ) -> Iterator[Figure]:
     backend = DuckDB(ParquetFile(path), reader=reader)
     plain = f"SELECT city, count(DISTINCT id) FROM read_parquet('{path}') GROUP BY city"
@@ -147,7 +155,7 @@ def measured(
         engine.execute("SET enable_progress_bar = false")
 
         def base() -> object:
-            return engine.execute(plain).fetchall()
+            return None if alone else engine.execute(plain).fetchall()
 
         for caps in every:
             for kind, (sql, most) in QUESTIONS.items():
@@ -155,7 +163,7 @@ def measured(
                     continue
                 asked = question(path, caps, sql)
                 plainly, bounded = cpu([base, partial(backend.read, asked, salt=5)], repeat)
-                target = max(most, TEXT) if name.endswith("text") else most
+                target = max(most, TEXT) if name.endswith(("text", "wide")) else most
                 yield Figure(name, caps, kind, plainly, bounded, target)
 
 
@@ -173,13 +181,19 @@ def main() -> None:
     parser.add_argument("--caps", type=_caps, action="append", help="such as 5x10: 5 groups of 10 rows")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--statement", action="store_true", help="read by the SQL statement instead")
+    parser.add_argument("--alone", action="store_true", help="without the plain count, for the peak of memory")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     console, found = Console(), []
     for name in given.table or TABLES:
+        # In a process of its own: making the rows takes more memory than reading them.
+        making = multiprocessing.get_context("spawn").Process(target=written, args=(name, given.rows, given.folder))
+        making.start()
+        making.join()
         path = written(name, given.rows, given.folder)
+        settings = {"repeat": given.repeat, "every": given.caps or CAPS, "alone": given.alone}
         reader, only = Reader(packs=not given.statement), tuple(given.question or ())
-        for figure in measured(name, path, repeat=given.repeat, reader=reader, only=only, every=given.caps or CAPS):
+        for figure in measured(name, path, reader=reader, only=only, **settings):
             groups, rows = figure.caps
             console.print(
                 f"{name}, {groups} × {rows:,}, {figure.question}: {figure.seconds:.2f} s "
@@ -189,7 +203,7 @@ def main() -> None:
             found.append(figure)
     if given.json is not None:
         given.json.write_text(json.dumps([asdict(figure) for figure in found], indent=1))
-    if not given.statement:
+    if not given.statement and not given.alone:
         each = (
             Target(
                 f"{figure.table}, {figure.caps[0]} × {figure.caps[1]:,}, {figure.question}", figure.ratio, figure.target

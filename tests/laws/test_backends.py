@@ -472,13 +472,13 @@ def test_a_tree_without_caps_cannot_be_built() -> None:
 class ForgetsThePerson(DuckDBDialect):
     """Chooses among everybody's rows."""
 
-    def lowest(self, most: int, *, source: str, of: Sequence[str], by: str) -> str:  # noqa: ARG002
+    def lowest(self, most: int, *, source: str, of: Any, by: str, owned: Any = None) -> str:  # noqa: ARG002
         return f"SELECT * FROM {source} QUALIFY count(*) OVER (ORDER BY {by}) <= {9 * most}"
 
 
 class ForgetsTheCap(DuckDBDialect):
-    def lowest(self, most: int, *, source: str, of: Sequence[str], by: str) -> str:
-        return DuckDBDialect.lowest(self, most + 1, source=source, of=of, by=by)
+    def lowest(self, most: int, *, source: str, of: Any, by: str, owned: Any = None) -> str:
+        return DuckDBDialect.lowest(self, most + 1, source=source, of=of, by=by, owned=owned)
 
 
 class ForgetsToClamp(DuckDBDialect):

@@ -18,15 +18,21 @@ import pyarrow.parquet as pq
 import pytest
 
 import sitr
+from sitr.backends.backend import Backend
+from sitr.backends.duckdb import DuckDB
+from sitr.backends.postgres import Postgres
+from sitr.backends.spark import Spark
 from sitr.flavors.arrows import Kept
 from sitr.noise.coins import TestCoins
 from sitr.questions.aggregate.question import AggregateQuestion
+from sitr.questions.question import Question
 from sitr.questions.synthetic.question import SyntheticQuestion
 from sitr.session.answer import Answer
 from sitr.session.plain import plain
 from sitr.session.synthetic import Synthetic
 from tests import postgres, spark
-from tests.laws.test_questions import KINDS, WARDS, Kind
+from tests.laws import walk
+from tests.laws.test_questions import FREE, KINDS, WARDS, Kind
 
 ROWS = 400
 
@@ -145,6 +151,18 @@ def cases() -> list[Any]:
             marks = [pytest.mark.slow] if name == "Spark" and kind is not AggregateQuestion else []
             found.append(pytest.param(name, kind, marks=marks, id=f"{name}-{kind.__name__}"))
     return found
+
+
+def test_no_kind_is_missing_on_any_engine() -> None:
+    """Whatever reads rows is one of the engines, and every kind of question is asked of each, none refused."""
+    engines = {DuckDB: "a table in DuckDB", Postgres: "PostgreSQL", Spark: "Spark"}
+    assert engines.keys() == walk.like(Backend)
+    assert set(engines.values()) == set(ENGINES)
+    asked = {tuple(case.values) for case in cases()}
+    missing = {(name, kind.__name__) for name in ENGINES for kind in walk.like(Question) - FREE} - {
+        (name, kind.__name__) for name, kind in asked
+    }
+    assert not missing
 
 
 @pytest.mark.parametrize(("name", "asked"), cases())

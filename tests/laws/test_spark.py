@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import random
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -23,11 +24,13 @@ from sitr.backends.reading import tree
 from sitr.backends.sources import ArrowRows
 from sitr.backends.spark import Spark, SparkFrame, sent
 from sitr.backends.spark_dialect import PortableSparkDialect, SparkDialect
+from sitr.backends.spark_engine import _asked
 from sitr.dataset.schema import Kind
 from sitr.errors import QuestionError, SourceError
 from sitr.neighbors.relation import Relation
 from tests import spark
 from tests.backends import test_grammar_replay as replay
+from tests.backends.packed.test_limits import asked
 from tests.laws import test_backends as backends
 from tests.laws import test_dialects as dialects
 from tests.questions.aggregate.grammar import Storage
@@ -84,7 +87,7 @@ class SkipsNull(SparkDialect):
 
 
 class LetsTheOrderOfRowsDecide(SparkDialect):
-    def lowest(self, most: int, *, source: str, of: Any, by: str) -> str:
+    def lowest(self, most: int, *, source: str, of: Any, by: str, owned: Any = None) -> str:  # noqa: ARG002
         return f"SELECT * FROM {source} QUALIFY row_number() OVER (PARTITION BY {of[0]} ORDER BY {by}) <= {most}"
 
 
@@ -121,6 +124,34 @@ def test_like_takes_a_time_that_grows_with_the_text_only() -> None:
     say = SparkDialect()
     found = spark.run(say, rows, f"SELECT {say.like('v', '%a' * 6 + '%b')} AS e, n FROM t ORDER BY n")
     assert [each for each, _ in found] == [False, True]
+
+
+def seconds(expression: Callable[[SparkDialect], str], length: int) -> float:
+    """The least time of two for texts of this many letters, each made to be searched for long."""
+    letters, times = "a" * length, []
+    rows = pa.table({"v": [letters, letters[:-1] + "b", "b" + letters[1:], "ab" * (length // 2)] * 8})
+    sent(spark.session(), rows).createOrReplaceTempView("t")
+    for _ in range(2):
+        say = SparkDialect()
+        found = _asked(spark.session(), f"SELECT count({expression(say)}) AS n FROM t", say)
+        start = time.perf_counter()
+        found.toArrow()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+ANY = "%".join(["a"] * 12)
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("pattern", [f"%{ANY}%b", "_%" * 20 + "b", "%" + "a" * 60 + "_b%"])
+def test_the_time_of_a_pattern_grows_with_the_text(pattern: str) -> None:
+    """Eight times the letters take about eight times as long; quadratic time would take 64 times as long.
+
+    Half a second is what a job takes that does nothing. Spark's own LIKE would take a power of the length (see above).
+    """
+    short, long = (seconds(lambda say: say.like("v", pattern), length) for length in (20_000, 160_000))
+    assert long < 3 * 8 * (short + 0.5)
 
 
 def test_regular_expressions_are_refused_in_words() -> None:
@@ -255,6 +286,19 @@ def test_a_view_over_random_numbers_stays_within_the_caps() -> None:
         found = Spark(SparkFrame(frame)).read(reading, salt=salt)
         assert len(found) <= 2
         assert all(cells[-2] <= 3 for cells in found.values())
+
+
+@pytest.mark.slow
+@pytest.mark.sample
+def test_a_huge_cap_caps_nothing() -> None:
+    """Spark reads no integer of 40 digits, and a question with such a cap must not fail after its charge."""
+    rows = pa.table({"id": ["a"] * 9 + ["b"], "city": [*"ABCABCABC", "A"], "days": [*range(9), 1]})
+    usual, huge = (
+        asked(rows, "SELECT city, SUM(days) AS s FROM visits GROUP BY city", caps=caps, bounds={"days": (0, 9)})
+        for caps in ((9, 9), (10**40, 10**40))
+    )
+    backend = spark.held(rows)
+    assert backend.read(huge, salt=1) == backend.read(usual, salt=1) == DuckDB(ArrowRows(rows)).read(huge, salt=1)
 
 
 @pytest.mark.slow

@@ -15,6 +15,9 @@ from typing import Protocol, runtime_checkable
 from sitr.dataset.schema import Column, Key, Kind, Quantised
 from sitr.questions.aggregate.spelling import Value
 
+EVERYTHING = 2**62
+"""A cap as large as that keeps every row. All engines compare integers with it; Spark cannot read 40 digits."""
+
 
 @runtime_checkable
 class Dialect(Protocol):
@@ -81,10 +84,11 @@ class Dialect(Protocol):
         Equal values have equal hashes, NULL is a value, and each salt gives another order of each person's groups.
         """
 
-    def lowest(self, most: int, *, source: str, of: Sequence[str], by: str) -> str:
+    def lowest(self, most: int, *, source: str, of: Sequence[str], by: str, owned: int | None = None) -> str:
         """SELECT all columns of the rows of `source` of rank at most `most` among the rows with equal `of`.
 
-        The rank of a row is the number of rows at or before it in the order `by`.
+        The rank of a row is the number of rows at or before it in the order `by`. There are at most `owned` rows with
+        equal `of`, whatever the table is; None if nothing is known about it.
         """
 
     def row_numbers(self, of: Sequence[str]) -> str:

@@ -127,7 +127,15 @@ class DuckDBDialect:
         # once more, the order of the groups is a fresh one for each person.
         return f"hash(hash({salt}::UBIGINT, {', '.join(names)}))"
 
-    def lowest(self, most: int, *, source: str, of: Sequence[str], by: str) -> str:
+    def lowest(
+        self,
+        most: int,
+        *,
+        source: str,
+        of: Sequence[str],
+        by: str,
+        owned: int | None = None,  # noqa: ARG002
+    ) -> str:
         # Without a frame, DuckDB counts all rows with an equal hash: the rank of both is the larger one.
         rank = f"count(*) OVER (PARTITION BY {', '.join(of)} ORDER BY {by})"
         return f"SELECT * FROM {source} QUALIFY {rank} <= {most}"

@@ -149,9 +149,17 @@ class PostgresDialect:
         parts = " || ".join(f"coalesce(char_length({each}) || ':' || {each} || ';', 'n;')" for each in given)
         return f"md5('{salt};' || {parts}) {C}"
 
-    def lowest(self, most: int, *, source: str, of: Sequence[str], by: str) -> str:
+    def lowest(
+        self,
+        most: int,
+        *,
+        source: str,
+        of: Sequence[str],
+        by: str,
+        owned: int | None = None,  # noqa: ARG002
+    ) -> str:
         rank = "sitr_rank"
-        while rank in source:
+        while rank in source or rank in by:
             rank += "_"
         ranked = f"SELECT *, count(*) OVER (PARTITION BY {', '.join(of)} ORDER BY {by}) AS {rank} FROM {source}"
         return f"SELECT * FROM ({ranked}) AS ranked WHERE {rank} <= {most}"

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from sitr.backends.dialect import Dialect
+from sitr.backends.dialect import EVERYTHING, Dialect
 from sitr.backends.expressions import Expressions
 from sitr.dataset.schema import Kind
 from sitr.neighbors.unit import Person
@@ -243,7 +243,7 @@ class Relations:
         select = f"SELECT {', '.join(selected)} FROM {rows.source} WHERE {person} IS NOT NULL{where}"
         types = {name: self._type(typed, rows.types) for name, typed in columns.items()}
         again = isinstance(view.rows, TableRows)  # a table is read again, and everything else is kept
-        source = self._capped(select, unit, types, most=most, once=not again)
+        source = self._capped(select, unit, types, most=min(most, EVERYTHING), once=not again)
         return FromRows(f"{source} AS {name}", {**types, unit: rows.types.get(_unit(view) or "", "")})
 
     def _capped(self, select: str, unit: str, columns: Types, *, most: int, once: bool) -> str:

@@ -25,6 +25,9 @@ INTEGERS = ("tinyint", "smallint", "int", "bigint")
 SHORT = 300
 """The length of an expression that may be written several times, which is quicker than a list for each row."""
 
+FEW = 1_000
+"""An owner of at most this many rows is no burden for one task."""
+
 _LARGEST = "1.7976931348623157E308D"
 _WIDE = "DECIMAL(38,0)"
 _NAN = "CAST('NaN' AS DOUBLE)"
@@ -161,14 +164,20 @@ class SparkDialect:
         flagged = ", ".join(f"isnull({name}), {name}" for name in names)
         return f"xxhash64({salt}L, {flagged})"
 
-    def lowest(self, most: int, *, source: str, of: Sequence[str], by: str) -> str:
+    def lowest(self, most: int, *, source: str, of: Sequence[str], by: str, owned: int | None = None) -> str:
         """The rows of rank() at most `most` first, which each executor can reduce before rows are exchanged.
 
-        Every row at or before one of them is one of them, so that counting among them gives the ranks of all rows.
+        Every row at or before one of them is one of them, so that counting among them gives the ranks of all rows. The
+        hash is a column, so that rows are sorted by it once for both. Where nobody has many rows, reducing them first
+        would only sort them once more.
         """
-        window = f"OVER (PARTITION BY {', '.join(of)} ORDER BY {by})"
-        few = f"SELECT * FROM {source} QUALIFY rank() {window} <= {most}"
-        return f"SELECT * FROM ({few}) QUALIFY count(*) {window} <= {most}"
+        hashed, number = (_free(name, by) for name in ("sitr_hash", "sitr_number"))
+        window = f"OVER (PARTITION BY {', '.join(of)} ORDER BY {hashed})"
+        rows = f"(SELECT *, {by} AS {hashed} FROM {source})"
+        if owned is None or owned > FEW:
+            rows = f"(SELECT * FROM {rows} QUALIFY rank() {window} <= {most})"
+        counted = f"SELECT *, count(*) {window} AS {number} FROM {rows}"
+        return f"SELECT * EXCEPT ({hashed}, {number}) FROM ({counted}) WHERE {number} <= {most}"
 
     def row_numbers(self, of: Sequence[str]) -> str:
         # Spark wants an order: the rows are equal in all of these columns.
@@ -223,9 +232,7 @@ class SparkDialect:
         Spark makes one join of the sub-query with a small table that every executor gets, so that a row costs the same
         however many keys there are. The sub-query has one row, whatever the keys, so that it cannot fail.
         """
-        name = "k"
-        while name in expression.lower():  # a column of this name would be taken for a key inside the sub-query
-            name += "k"
+        name = _free("k", expression)  # a column of this name would be taken for a key inside the sub-query
         texts = self.literal(json.dumps([_text_of(key) for key in keys], ensure_ascii=False))
         listed = f"SELECT posexplode(from_json({texts}, 'array<string>')) AS ({name}_place, {name}_key)"
         return f"(SELECT min({name}_place) FROM ({listed}) AS {name} WHERE {name}_key = {self.text(expression)})"
@@ -394,6 +401,18 @@ def _text_of(key: Key) -> str:
             text = key.isoformat(sep=" ")
             return text.rstrip("0") if "." in text else text
     return str(key)
+
+
+def _free(name: str, expression: str) -> str:
+    """A name that no column in an expression has.
+
+    >>> _free("k", "`k` + `Kk`")
+    'kkk'
+    """
+    found = name
+    while found in expression.lower():
+        found += name
+    return found
 
 
 def _known(expression: str, kind: Kind) -> str:

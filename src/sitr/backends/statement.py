@@ -7,15 +7,16 @@ are capped too, every group of a person with more rows is over-full.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 
 from sitr.backends import relations
 from sitr.backends.cell_numbers import cell_number
-from sitr.backends.dialect import Dialect
+from sitr.backends.dialect import EVERYTHING, Dialect
 from sitr.backends.expressions import Expressions
-from sitr.backends.reading import FewGroups, FewRows, Listing, Rows, Totals, Tree
+from sitr.backends.reading import FewGroups, FewInTotal, FewRows, Listing, Rows, Totals, Tree
 from sitr.backends.values import (
     CellNumber,
     Cut,
@@ -60,6 +61,7 @@ def statement(
     Totals come as the keys k0, k1, …, the sums t0, t1, … and the number of people; a listing comes as t0, t1, …. A
     tally comes as pairs of a value and its number of rows, or as NULL.
     """
+    tree = _within_reach(tree)
     written = writer(tree, dialect=dialect, source=source, types=types, salt=salt, public=public, beside=beside)
     return written.totals(tree) if isinstance(tree, Totals) else written.listing(tree)
 
@@ -113,7 +115,8 @@ class Writer:
         steps = [("rows", self.rows(rows)), ("cells", self.cells(rows, most=node.most))]
         if isinstance(node.of, FewGroups):
             order = self.dialect.order(self.salt, ["u", *keys])
-            steps.append(("chosen", self.dialect.lowest(node.of.most, source="cells", of=["u"], by=order)))
+            chosen = self.dialect.lowest(node.of.most, source="cells", of=["u"], by=order, owned=_groups(rows))
+            steps.append(("chosen", chosen))
         cells = steps[-1][0]
         steps += self.few_rows(node, cells=cells, total=total)
         sums = [(name, self.total(name)) for name, value in _named(rows.values) if not _apart(value)]
@@ -142,7 +145,8 @@ class Writer:
         if cells != "cells":
             own = f"SELECT u, n AS had, 0 AS has FROM cells UNION ALL SELECT u, 0 AS had, {kept} AS has FROM {cells}"
         has = self.dialect.total("has") if total is None else f"least({self.dialect.total('has')}, {total})"
-        lost = f"least(greatest(least({self.dialect.total('had')}, {second.rows}) - {has}, 0), {second.most})"
+        rows, most = min(second.rows, EVERYTHING), min(second.most, EVERYTHING)
+        lost = f"least(greatest(least({self.dialect.total('had')}, {rows}) - {has}, 0), {most})"
         each = f"SELECT {lost} AS lost FROM ({own}) o WHERE u IN (SELECT u FROM kept) GROUP BY u"
         return f"(SELECT {self.total('lost')} FROM ({each}) e)"
 
@@ -421,6 +425,21 @@ class Writer:
         return f"({' OR '.join(parts)})"
 
 
+def _within_reach(tree: Tree) -> Tree:
+    """The tree with caps that every engine can compare with: nobody has 2^62 rows, so larger caps keep the same."""
+    of = tree.of
+    if isinstance(of, Rows):
+        return tree
+    if isinstance(of, FewInTotal):
+        return replace(tree, of=FewInTotal(_reachable(of.of), min(of.most, EVERYTHING)))
+    return replace(tree, of=_reachable(of))
+
+
+def _reachable(node: FewRows) -> FewRows:
+    of = FewGroups(node.of.of, min(node.of.most, EVERYTHING)) if isinstance(node.of, FewGroups) else node.of
+    return FewRows(of, min(node.most, EVERYTHING))
+
+
 def _people(step: str, keys: Sequence[str], once: Sequence[int]) -> tuple[str, str]:
     """What the people of each group are counted from, and how: with `once`, in the first group that agrees in these."""
     if not once:
@@ -473,6 +492,12 @@ def _listed(key: Key) -> bool:
 
 def _where(conditions: Sequence[str]) -> str:
     return f" WHERE {' AND '.join(conditions)}" if conditions else ""
+
+
+def _groups(rows: Rows) -> int | None:
+    """How many groups there can be, by public lists; None if a key has none."""
+    sizes = [key.cells for key in rows.keys]
+    return None if None in sizes else math.prod(size for size in sizes if size is not None)
 
 
 def _keys(rows: Rows) -> list[str]:

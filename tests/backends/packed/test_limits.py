@@ -223,3 +223,24 @@ def test_texts_have_offsets_of_64_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert types == [pa.large_string()] * 2
     with connection({}) as engine:  # whoever uses this DuckDB next gets the usual texts
         assert engine.sql("SELECT 'a' AS t").to_arrow_table().schema.field("t").type == pa.string()
+
+
+def test_no_part_has_more_rows_than_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However large memory is: with more than 2^31 different ids, Arrow's dictionaries fail, after the charge."""
+    scans = list[Any]()
+
+    def noted(own: passes.Passes, engine: Any, part: Any) -> Any:
+        scans.append(part)
+        return fetched(own, engine, part)
+
+    fetched = passes.Passes._fetched
+    monkeypatch.setattr(passes.Passes, "_fetched", noted)
+    table = visits(40, newcomer=False)
+    query = asked(table, MEDIANS, bounds={"days": (0, 9)})
+    usual, other = both(table, query)
+    assert len(scans) == 1
+    assert hold.MOST_ROWS < 2**NUMBER_BITS
+    monkeypatch.setattr(hold, "MOST_ROWS", 7)
+    found, _ = both(table, query)
+    assert len(scans) > 20
+    assert found == usual == other

@@ -24,7 +24,7 @@ from sitr.backends.packed.words import packed as in_words
 from sitr.backends.reading import FewGroups, tree
 from sitr.backends.sources import ArrowRows
 from sitr.backends.statement import writer
-from sitr.backends.values import Cut, EachPerson, EachRow, Granules, Tallied
+from sitr.backends.values import Cut, EachPerson, EachRow, Flag, Granules, Tallied
 from sitr.dataset.schema import Table, describe
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
@@ -211,6 +211,8 @@ def _written(found: Layout, totals: dict[Any, Counter[Any]], beyond: int) -> lis
                     case Tallied():
                         own = {k[2]: n for k, n in total.items() if isinstance(k, tuple) and k[:2] == (place, "value")}
                         row.append(own)
+                    case Flag() if place is not None and found.components[place].to is not None:
+                        row.append(total[place, "present"])
                     case _:
                         assert place is not None
                         centre = value.centre if isinstance(value, Granules) else 0

@@ -67,12 +67,12 @@ def cells(rows: Arranged, block: slice, *, most: int | None, keyed: Keyed) -> Ce
     start = _runs(key, rows.tail_bits)
     own = key[start]
     own >>= np.uint64(rows.tail_bits)
-    number = np.diff(start, append=len(key))
+    number = _lengths(start, len(key))
     code = (own & np.uint64((1 << rows.code_bits) - 1)).view(np.int64)
     if most is None:
         return Cells(block, start, number, own, code, None, 0)
     first = _runs(own, rows.code_bits)
-    size = np.diff(first, append=len(own))
+    size = _lengths(first, len(own))
     over = size > most
     if not over.any():
         return Cells(block, start, number, own, code, None, 0)
@@ -162,11 +162,21 @@ def _borders(pairs: Words, sizes: Places, most: int) -> Words:
 
 def _runs(key: Words, tail: int) -> Places:
     """Where the runs of equal keys begin, without their last bits."""
-    jump = key[1:] ^ key[:-1]
-    if tail:
-        jump >>= np.uint64(tail)
-    found = np.flatnonzero(jump)
+    # Finding the places of flags is several times quicker than finding those of integers that are not 0.
+    found = np.flatnonzero((key[1:] ^ key[:-1]) > np.uint64((1 << tail) - 1) if tail else key[1:] != key[:-1])
     start = np.empty(len(found) + 1, np.int64)
     start[0] = 0
     np.add(found, 1, out=start[1:])
     return start
+
+
+def _lengths(start: Places, end: int) -> Places:
+    """The lengths of runs that begin at these places, without the copy that `numpy.diff` makes to append the end.
+
+    >>> _lengths(np.array([0, 2, 3]), 7).tolist()
+    [2, 1, 4]
+    """
+    found = np.empty_like(start)
+    np.subtract(start[1:], start[:-1], out=found[:-1])
+    found[-1] = end - start[-1]
+    return found

@@ -28,6 +28,9 @@ BATCH = 122_880
 """Rows that DuckDB hands over at a time."""
 _ROW = 8
 """The bytes of a packed row."""
+MOST_ROWS = 1 << 30
+"""No part has more rows, however large memory is: numbers from a dictionary have 31 bits, and a question whose people
+do not fit would fail after its charge."""
 _ROOM = 1 << 20
 """The packed rows that there is room for where memory is not limited; the room is doubled when it is full."""
 
@@ -45,15 +48,16 @@ class Held:
 
 
 def held(layout: Layout, batches: Iterable[pa.RecordBatch], *, memory: int | None) -> Held | None:
-    """All rows of these batches; None if they take more than `memory` bytes."""
+    """All rows of these batches; None if they take more than `memory` bytes, or are more than `MOST_ROWS`."""
     bits = layout.bits[0] + layout.code_bits
     # The system gives memory to pages of the array when they are written, so that its full size costs nothing.
-    room = _ROOM if memory is None else memory // _ROW + BATCH
+    room = _ROOM if memory is None else min(memory // _ROW, MOST_ROWS) + BATCH
     key = np.empty(room, np.uint64) if layout.code_packed and not layout.text else None
-    rows, size, kept = 0, 0, []
+    rows, size, kept, every = 0, 0, [], 0
     for batch in batches:
         if not batch.num_rows:
             continue
+        every += batch.num_rows
         if key is not None:
             ids = integers(batch.column("u"))
             if ids.min() >= 0 and int(ids.max()) >> (64 - bits) == 0:
@@ -61,8 +65,8 @@ def held(layout: Layout, batches: Iterable[pa.RecordBatch], *, memory: int | Non
                 if last > len(key):
                     key = np.concatenate([key[:rows], np.empty(last, np.uint64)])
                 part = key[rows:last]
-                part[:] = ids
-                part <<= np.uint64(bits)  # ids are below 2^(64 - bits): nothing is shifted out
+                wide = ids.view(np.uint64) if ids.itemsize == 8 else ids.astype(np.uint64)
+                np.left_shift(wide, np.uint64(bits), out=part)  # ids are below 2^(64 - bits): nothing is shifted out
                 (low,) = words(layout, batch)
                 assert int(low.max()) >> bits == 0, "a group or value beyond its bits would be another person"
                 part |= low
@@ -73,7 +77,7 @@ def held(layout: Layout, batches: Iterable[pa.RecordBatch], *, memory: int | Non
         if key is None:
             kept.append(packed(layout, batch))
             size += kept[-1].nbytes
-        if memory is not None and size > memory:
+        if memory is not None and (size > memory or every > MOST_ROWS):
             return None
     if key is None:
         return Held(batches=kept)

@@ -15,7 +15,7 @@ from sitr.backends.duckdb_dialect import PLAIN_INTEGERS
 from sitr.backends.packed.groups import NUMBER_BITS
 from sitr.backends.reading import FewInTotal, FewRows, Totals, Tree
 from sitr.backends.values import Cut, EachPerson, EachRow, Flag, Granules, Key, Tallied, Value
-from sitr.dataset.schema import Quantised
+from sitr.dataset.schema import Kind, Quantised
 from sitr.questions.aggregate.expressions.typed import Typed
 
 WORD = 62
@@ -72,7 +72,10 @@ class Layout:
     bits: tuple[int, ...]
     """The bits of the components in each word."""
     places: tuple[int | None, ...]
-    """For each value of the tree the component that it is computed from; None for those that need none."""
+    """For each value of the tree the component that it is computed from; None for those that need none.
+
+    A `Flag` that is computed from a number counts the rows in which this number is not missing.
+    """
 
     @property
     def tallied(self) -> frozenset[int]:
@@ -149,7 +152,9 @@ def layout(tree: Tree, types: Mapping[str, str]) -> Layout | None:
 
 def _components(values: tuple[Value, ...]) -> tuple[tuple[Component, ...], tuple[int | None, ...]]:
     """Values that differ only in their centre, or in being summed or tallied, share a component."""
-    sources = [_source(value) for value in values]
+    sources: list[Tallied | Flag | EachPerson | None] = [_source(value) for value in values]
+    numbers = {(source.of, source.where): source for source in reversed(sources) if isinstance(source, Tallied)}
+    sources = [_of_number(source, numbers) for source in sources]
     each = list(dict.fromkeys(source for source in sources if source is not None))
     found, word, shift = [], 0, 0
     for source in each:
@@ -161,6 +166,16 @@ def _components(values: tuple[Value, ...]) -> tuple[tuple[Component, ...], tuple
         found.append(Component(source, bits, word, shift))
         shift += bits
     return tuple(found), tuple(None if source is None else each.index(source) for source in sources)
+
+
+def _of_number(
+    source: Tallied | Flag | EachPerson | None, numbers: Mapping[tuple[Typed, Typed | None], Tallied]
+) -> Tallied | Flag | EachPerson | None:
+    """The number that says whether its own column has a value, in place of a flag that says the same."""
+    if not isinstance(source, Flag) or source.of is None or source.of.column is None:
+        return source
+    numeric = source.of.kind in (Kind.INTEGER, Kind.REAL)
+    return numbers.get((source.of, source.where), source) if numeric else source
 
 
 def _source(value: Value) -> Tallied | Flag | EachPerson | None:

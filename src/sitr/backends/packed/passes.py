@@ -26,7 +26,7 @@ from sitr.backends.packed.scan import EVERYBODY, Part, scan
 from sitr.backends.packed.totals import GroupTotals
 from sitr.backends.reading import FewGroups
 from sitr.backends.statement import Writer
-from sitr.backends.values import Cut, EachRow, Granules, Key, Tallied
+from sitr.backends.values import Cut, EachRow, Flag, Granules, Key, Tallied
 from sitr.mechanisms.value_counts import ValueCounts
 from sitr.namespace import Later
 
@@ -114,6 +114,8 @@ class Passes:
                     values.append(int(whole[group]))
                 elif isinstance(value, Tallied):
                     values.append(tallies[place].get(group) or _no_values())
+                elif isinstance(value, Flag) and layout.components[place].to is not None:
+                    values.append(int(totals.sums[place].present[group]))
                 else:
                     centre = value.centre if isinstance(value, Granules) else 0
                     sums, lowest = totals.sums[place], layout.components[place].lowest
