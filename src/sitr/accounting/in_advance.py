@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from sitr.accounting.schedule import Part, Schedule
 from sitr.errors import WiderThanAsked
 from sitr.namespace import Later
 
 if TYPE_CHECKING:
-    from sitr.accounting import compare
-else:  # it knows all theorems, and most who look at a budget need none
-    compare = Later("sitr.accounting.compare")
+    from sitr.accounting import compare, schedule
+    from sitr.accounting.schedule import Part
+else:  # they know all theorems, and most who look at a budget need none
+    compare, schedule = Later("sitr.accounting.compare"), Later("sitr.accounting.schedule")
 
 MOST = 64
 """The most different plans whose losses are added without being asked twice: each takes time."""
@@ -61,6 +61,7 @@ def total_in_advance(parts: Sequence[Part], *, delta: float, most: int | None = 
 
     Each part is a price, how often it was paid, and the loss of its plan where that is known.
 
+    >>> from sitr.accounting.schedule import Part
     >>> from sitr.flavors.zero_concentrated import ZeroConcentratedDP
     >>> from sitr.loss import gaussian
     >>> total_in_advance([Part((ZeroConcentratedDP(0.125),), 4, known=gaussian(sigma=2))], delta=1e-6).epsilon
@@ -68,20 +69,20 @@ def total_in_advance(parts: Sequence[Part], *, delta: float, most: int | None = 
     >>> total_in_advance([Part((ZeroConcentratedDP(0.125),), 4)], delta=1e-6).epsilon
     5.22...
     """
-    schedule = Schedule(tuple(parts))
+    whole = schedule.Schedule(tuple(parts))
     known = sum(part.times for part in parts if part.known is not None)
 
     def found(epsilon: float | None, obstacle: NoTotal | None = None) -> InAdvance:
-        return InAdvance(delta, epsilon, schedule.releases, known, obstacle)
+        return InAdvance(delta, epsilon, whole.releases, known, obstacle)
 
-    if schedule.random:
+    if whole.random:
         return found(None, NoTotal.RANDOM)
     if most is not None and len(parts) > most:
         return found(None, NoTotal.MANY)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WiderThanAsked)  # the upper end is valid, however wide the interval is
         named = [compare.named(name) for name in _THEOREMS]
-        outcomes = [compare.curve(schedule, theorem=theorem, deltas=[delta])[0].rows[0].outcome for theorem in named]
+        outcomes = [compare.curve(whole, theorem=theorem, deltas=[delta])[0].rows[0].outcome for theorem in named]
     proved = [outcome.upper for outcome in outcomes if not isinstance(outcome, str)]
     return found(min(proved)) if proved else found(None, NoTotal.UNPROVED)
 
