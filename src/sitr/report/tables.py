@@ -45,7 +45,7 @@ def answer(publication: PublishedTables, receipt: Receipt, *, words: Words | Non
     words = in_words(words)
     plan, say = publication.plan, words.tables
     own: Facts = (
-        ("outright", say.exposure()),
+        ("outright", say.exposure(plan)),
         *_measured(plan, words),
         ("adding up", say.adds_up(plan)),
         ("intervals", say.intervals(plan)),
@@ -64,7 +64,7 @@ def answer(publication: PublishedTables, receipt: Receipt, *, words: Words | Non
             Section("How the tables were measured", sentences=(say.measured(plan), say.adds_up(plan))),
             Section("The noise", sentences=(say.noise(plan), say.optimum(plan)), table=_errors_table(plan, words)),
             Section("What the intervals mean", sentences=(say.intervals(plan),)),
-            Section("How the promise could fail", sentences=(say.exposure(),), level=Level.PROMISE),
+            Section("How the promise could fail", sentences=(say.exposure(plan),), level=Level.PROMISE),
             Section("Assumed public knowledge", items=say.public(plan), level=Level.DATA),
         ),
         title="Private tables",
@@ -81,7 +81,7 @@ def preview(plan: TablesPlan, standing: Filter, *, words: Words | None = None) -
     query = plan.records.query
     own: Facts = (
         ("caps", words.aggregate.contribution(query)),
-        ("outright", words.tables.exposure()),
+        ("outright", words.tables.exposure(plan)),
         *_measured(plan, words),
         ("bias", words.aggregate.bias(query)),
     )

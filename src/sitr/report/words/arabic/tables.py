@@ -10,7 +10,7 @@ from sitr.neighbors.unit import Person
 from sitr.questions.tables.measures import MeasureKind
 from sitr.report.figures import about, number
 from sitr.report.words.arabic.marks import ltr, named
-from sitr.report.words.arabic.nouns import CELL, NOBODY, ROW, TABLE, VALUE, Noun, caps, confidence, counted, unit, units
+from sitr.report.words.arabic.nouns import CELL, ROW, TABLE, VALUE, Noun, caps, confidence, counted, nobody, unit, units
 
 if TYPE_CHECKING:
     from sitr.questions.tables.measures import Measure
@@ -92,9 +92,9 @@ class TablesWords:
             " وحيث يمكن أن يكون عدد القيم صفرًا تكون فترة المتوسط هي حدوده." if means else ""
         )
 
-    def exposure(self) -> str:
+    def exposure(self, plan: TablesPlan, /) -> str:
         """How the promise could fail."""
-        return NOBODY
+        return nobody(plan.records.query)
 
     def public(self, plan: TablesPlan, /) -> tuple[str, ...]:
         """What was assumed to be public knowledge."""

@@ -9,7 +9,7 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.questions.tables.measures import MeasureKind
 from sitr.report.figures import CONFIDENCE, about, counted, number, visible
-from sitr.report.words.english.nouns import NOBODY, caps, unit, units
+from sitr.report.words.english.nouns import caps, nobody, unit, units
 
 if TYPE_CHECKING:
     from sitr.questions.tables.measures import Measure
@@ -85,9 +85,9 @@ class TablesWords:
             + (" Where there may be no values, the interval of a mean is that of its bounds." if means else "")
         )
 
-    def exposure(self) -> str:
+    def exposure(self, plan: TablesPlan, /) -> str:
         """How the promise could fail."""
-        return NOBODY
+        return nobody(plan.records.query)
 
     def public(self, plan: TablesPlan, /) -> tuple[str, ...]:
         """What was assumed to be public knowledge."""
