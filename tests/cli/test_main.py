@@ -28,6 +28,7 @@ COMMANDS = (
     "preview",
     "ask",
     "histogram",
+    "publish",
     "synthesize",
     "dummy",
     "suggest",
