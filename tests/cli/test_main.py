@@ -31,6 +31,7 @@ COMMANDS = (
     "preview",
     "ask",
     "histogram",
+    "publish",
     "synthesize",
     "dummy",
     "suggest",

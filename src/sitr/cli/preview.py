@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,9 +67,11 @@ def _is_publication(path: Path) -> bool:
     """Whether a file names tables to publish; other YAML files are descriptions of data sets."""
     if path.suffix.lower() not in (".yaml", ".yml"):
         return False
-    from sitr.session.publication_file import looks_like
-
-    return looks_like(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+    return all(re.search(rf"^{name}\s*:", text, re.MULTILINE) for name in ("description", "tables"))
 
 
 def _published(path: Path, wanted: Wanted, *, as_json: bool, exact: bool) -> None:

@@ -72,15 +72,6 @@ class PublicationFile:
         return None if written is None else self.path.parent / str(written)
 
 
-def looks_like(path: Path) -> bool:
-    """Whether a file is a publication, and not the description of a data set."""
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError):
-        return False
-    return isinstance(content, dict) and "tables" in content and "description" in content
-
-
 def read(path: str | Path) -> PublicationFile:
     """A publication from a file; unknown and missing fields are refused."""
     place = arguments.path(path, of="publication.yaml")

@@ -66,7 +66,7 @@ def test_no_vector_of_few_rows_costs_more_than_all_rows_in_one_cell(rows: int) -
     units = [np.bincount(cells, minlength=6) for cells in combinations_with_replacement(range(6), rows)]
     most = max(v @ m @ v for v in units)
     worth = rows_worth(wanted, precisions(variances), rows=rows, low=0, high=1, relation=Relation.ADD_REMOVE)
-    assert worth**2 == pytest.approx(most / m[0, 0])
+    assert float(worth) ** 2 == pytest.approx(most / m[0, 0])
     fewer = [
         np.bincount(cells, minlength=6) for n in range(rows + 1) for cells in combinations_with_replacement(range(6), n)
     ]
@@ -110,3 +110,13 @@ def test_values_of_rows_count(low: int, high: int) -> None:
     assert replacing**2 * (1 + 1e-12) >= moved / m[0, 0]
     adding = rows_worth(wanted, known, rows=2, low=low, high=high, relation=Relation.ADD_REMOVE)
     assert adding == 2 * max(-low, high)
+
+
+def test_many_rows_with_large_values_are_counted_exactly() -> None:
+    """A float would round 3·(2^53 + 1) to an even number below it."""
+    wanted = workload((2, 3), [(0,), (1,)])
+    known = precisions(planned(wanted))
+    found = rows_worth(wanted, known, rows=3, low=0, high=2**53 + 1, relation=Relation.ADD_REMOVE)
+    assert found == 3 * (2**53 + 1)
+    replacing = rows_worth(wanted, known, rows=3, low=0, high=2**53 + 1, relation=Relation.REPLACE_ONE)
+    assert replacing**2 >= 9 * (2**53 + 1) ** 2

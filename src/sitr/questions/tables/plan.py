@@ -232,7 +232,7 @@ class _Planner:
             Base(self.workload.axes(base), Fraction(math.sqrt(float(each))), tuple(column for column, _ in base))
             for base, each in zip(bases, found.variances, strict=True)
         ]
-        return ResidualGaussian.fitting(part, bases=listed, sensitivity=Fraction(worth))
+        return ResidualGaussian.fitting(part, bases=listed, sensitivity=worth)
 
     def _pure(self, way: Way, joint: bool) -> TablesPlan:
         assert isinstance(way.bought, PureDP)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -84,7 +85,7 @@ def _bound(workload: Workload, node: Node) -> float:
 
 def rows_worth(
     workload: Workload, precisions: Mapping[Node, float], *, rows: int, low: int, high: int, relation: Relation
-) -> float:
+) -> Fraction:
     """How many rows that add 1 a unit is worth, at most, which adds `low` to `high` with each of its `rows`.
 
     Replacing a row with the value y in a by one with y′ in b costs y²M_aa + y′²M_bb − 2yy′M_ab. This is convex in y and
@@ -93,6 +94,6 @@ def rows_worth(
     """
     most = max(abs(low), abs(high))
     if relation is Relation.ADD_REMOVE:
-        return float(rows * most)
+        return Fraction(rows * most)
     times = replaced(workload, precisions) if low >= 0 or high <= 0 else 4.0
-    return math.nextafter(rows * most * math.sqrt(times), math.inf)
+    return rows * most * Fraction(math.nextafter(math.sqrt(times), math.inf))
