@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -33,8 +33,10 @@ from sitr.questions.aggregate.expressions.expression import Call, Literal, Name
 from sitr.questions.aggregate.sql import parse
 from sitr.questions.aggregate.view import both
 from sitr.questions.histogram.tally import Tally
+from sitr.questions.statistic.numbers import Numbers
 from sitr.questions.synthetic.axes import axes
 from sitr.questions.synthetic.sheet import sheet
+from sitr.questions.tables.question import tables_question
 from tests import spark
 from tests.laws import test_backends as backends
 
@@ -110,7 +112,12 @@ def readings(table: Table) -> dict[str, Reading]:
     grid = Grid((Categories(table.columns[2], ("A", "B"), Rule.CELL),))
     found: dict[str, Reading] = {name: bound(parse(sql), table) for name, sql in SQL.items()}
     drawn = axes(table, columns=["ward", "cost"], bins=4, keys={"ward": ["A", "B"]})
-    return found | {"a tally": Tally.of(table, grid), "a sheet": sheet(table, drawn, rows_per_person=3)}
+    many = tables_question(table, ["ward"], measures=["sum(cost)"], keys={"ward": ["A", "B"]}, rows_per_person=3)
+    return found | {
+        "a tally": Tally.of(table, grid),
+        "a sheet": sheet(table, drawn, rows_per_person=3),
+        "tables": many.reading(),
+    }
 
 
 def plain(found: Any) -> Any:
@@ -132,7 +139,7 @@ PLACES: dict[str, Callable[[pa.Table, Path], Backend]] = {
     "DuckDB": backends.in_database,
     "PostgreSQL": backends.in_postgres,
 }
-EVERY = [*SQL, "a tally", "a sheet"]
+EVERY = [*SQL, "a tally", "a sheet", "tables"]
 
 
 @pytest.fixture(params=PLACES)
@@ -154,7 +161,7 @@ def test_no_row_of_another_period_is_read(hold: Callable[[pa.Table], Backend], t
 
 @pytest.mark.slow
 def test_no_row_of_another_period_is_read_on_spark(tmp_path: Path) -> None:
-    for name in ("by key", "a list of people", "a sheet"):
+    for name in ("by key", "a list of people", "a sheet", "tables"):
         assert not refuted(lambda table: in_spark(table, tmp_path), readings(described())[name]), name
 
 
@@ -201,3 +208,9 @@ def test_a_reading_without_a_named_period_has_no_tree(name: str) -> None:
 def test_every_place_is_here() -> None:
     assert set(backends.READERS) <= PLACES.keys()
     assert isinstance(backends.in_memory(arrow(MARCH, timed=False), Path()), DuckDB)
+
+
+def test_every_kind_of_reading_is_here() -> None:
+    """A new kind must be read within a period too. Statistics are of data sets whose unit is a row, without periods."""
+    assert {type(each) for each in readings(described()).values()} == {*get_args(Reading)} - {Numbers}
+    assert sorted(readings(described())) == sorted(EVERY)

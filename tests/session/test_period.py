@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
@@ -294,3 +295,32 @@ def test_quarters_and_years_have_certificates(path: Path, tmp_path: Path) -> Non
     page = answer.certificate(tmp_path / "quarter.html")
     assert verify(page, SqlLedger(tmp_path / "sitr.db")).verdict is Verdict.VALID
     assert quarters.period("2026-Q1").sql(SQL, bias="off").release(epsilon=8.9).receipt.again
+
+
+WARDS = {"ward": ["a"], "sex": ["f"]}
+
+QUESTIONS: dict[str, Callable[[Budget], Any]] = {
+    "sql": lambda month: month.sql(SQL, bias="off"),
+    "histogram": lambda month: month.histogram("cost", bins=1),
+    "tables": lambda month: month.tables(["ward", "sex"], measures=["sum(cost)"], keys=WARDS, rows_per_person=5),
+    "synthetic": lambda month: month.synthesize(columns=["ward", "sex"], keys=WARDS, rows_per_person=5),
+}
+"""One question of each kind that reads the rows of people."""
+
+
+@pytest.mark.parametrize("kind", QUESTIONS)
+def test_rows_of_other_periods_change_nothing_that_is_read(kind: str, tmp_path: Path) -> None:
+    days = [date(2026, 3, 1), date(2026, 3, 31), date(2026, 3, 10)]
+    others = [date(2026, 2, 28), date(2026, 4, 1), date(2025, 3, 10), None]
+
+    def read(name: str, dates: list[date | None]) -> str:
+        many = len(dates)
+        rows = {"patient_id": [*range(many)], "ward": ["a"] * many, "sex": ["f"] * many, "cost": [3] * many}
+        (tmp_path / name).mkdir()
+        source = tmp_path / name / "visits.parquet"
+        pq.write_table(pa.table(rows | {"admitted": pa.array(dates, pa.date32())}), source)
+        month = protect(source).budget(epsilon=100, ledger=tmp_path / name / "sitr.db").period("2026-03")
+        return repr(month._at.backend.read(QUESTIONS[kind](month).question.reading(), salt=7))
+
+    assert read("alone", [*days]) == read("beside", [*days, *others])
+    assert read("fewer", days[:2]) != read("more", [*days, *others])

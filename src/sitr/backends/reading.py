@@ -265,7 +265,8 @@ def tree(reading: Reading) -> Tree:
             return Listing(rows if rows.person is None else FewRows(rows, _reached(reading.most_rows)))
         case Records(query, axes):
             cells = tuple(CellNumber(Grid((axis,))) for axis in axes)
-            rows = Rows(_person(query.unit), (), (*cells, *map(_value, reading.valued)), query.where, query.view.rows)
+            own = (*cells, *map(_value, reading.valued))
+            rows = Rows(_person(query.unit), (), own, query.where, query.view.rows, _period(query.unit))
             return Listing(rows if rows.person is None else FewRows(rows, _reached(query.max_rows_per_group)))
         case Numbers(column, missing):
             return Listing(Rows(None, (), (Double(column, missing),)))
