@@ -6,6 +6,7 @@ users          accounts, invitations, sessions and API tokens, in a database of 
 access         who may call which route: every route names its roles, and a test walks them all
 guard          what every request passes first: host, size, origin, rate, and the headers of every response
 office         what people do with data sets, each in their own name; it calls the session and the ledger
+sent           what people send, and how long it may be
 problems       errors as RFC 9457 problems, and as pages
 api, pages     the routes
 =============  ========================================================================================================

@@ -12,8 +12,8 @@ from sitr.report.envelope import promise_dict
 from sitr.server import content
 from sitr.server.access import ANYONE, EVERYBODY, Allowed, Caller, Decided, Everybody, Here, Limits
 from sitr.server.metrics import exposition
-from sitr.server.office import SentQuestion
 from sitr.server.role import Scope, UserRole
+from sitr.server.sent import MOST_REASON, SentQuestion
 from sitr.session.answer import Answer
 
 router = APIRouter(prefix="/api/v1")
@@ -83,7 +83,7 @@ class WantedBody(QuestionBody):
 class ProposalBody(PricedBody):
     """A question for a steward to approve."""
 
-    reason: str
+    reason: str = Field(max_length=MOST_REASON)
 
     def asked(self) -> SentQuestion:
         """For the office."""
@@ -109,7 +109,7 @@ class HistogramBody(Body):
 class DecisionBody(Body):
     """What a steward decides."""
 
-    reason: str = ""
+    reason: str = Field("", max_length=MOST_REASON)
 
 
 class ShareBody(Body):
@@ -295,8 +295,11 @@ def requests(name: str, caller: Reads, office: Here) -> list[dict[str, Any]]:
 
 
 @router.post("/datasets/{name}/requests", status_code=201)
-def propose(name: str, body: ProposalBody, caller: Asks, office: Here) -> dict[str, Any]:
+def propose(
+    name: str, body: ProposalBody, caller: Asks, office: Here, limiter: Limits, settings: Decided
+) -> dict[str, Any]:
     """Ask a steward to approve a question at a price."""
+    limiter.count("request", caller.name, most=settings.answers_per_minute)
     made = office.propose(caller.user, name, body.asked(), body.price, reason=body.reason, account=body.account)
     return content.proposal(made)
 
@@ -319,7 +322,7 @@ def refuse(name: str, number: int, body: DecisionBody, caller: Stewards, office:
 @router.get("/datasets/{name}/ledger")
 def ledger(name: str, caller: Audits, office: Here) -> dict[str, Any]:
     """The budget, its sub-budgets, roles and rules, and every charge."""
-    found = office.open(caller.user, name)
+    found = office.books(caller.user, name)
     return content.dataset(found) | {
         "members": {who: member.duty.value for who, member in found.members.items()},
         "entries": [content.entry(each) for each in office.entries(caller.user, name)],

@@ -26,7 +26,7 @@ from sitr.session.deadline import VARIABLE
 def create(settings: Settings, people: Users) -> Guard:
     """The application with these settings and accounts."""
     if settings.answer_rows:  # answers leave at deadlines, unless the operator turned that off
-        os.environ.setdefault(VARIABLE, str(settings.answer_rows))
+        os.environ[VARIABLE] = str(settings.answer_rows)
     app = FastAPI(
         title="Sitr",
         version="1",

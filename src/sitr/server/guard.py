@@ -48,6 +48,9 @@ TLS = "max-age=31536000; includeSubDomains"
 
 TOO_LONG = "The request is too long."
 
+METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS")
+"""The methods that are counted by their names. Others are counted together: anybody can invent them."""
+
 log = logging.getLogger("sitr.server")
 
 
@@ -66,11 +69,11 @@ class Guard:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        status = [500]
+        status, begun = [500], [False]
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
-                status[0] = message["status"]
+                status[0], begun[0] = message["status"], True
                 self._secure(MutableHeaders(scope=message))
             await send(message)
 
@@ -78,15 +81,25 @@ class Guard:
         if refused:
             await _plain(sent, *refused)
         else:
-            await self._answered(scope, headers, receive, sent)
+            failure = await self._answered(scope, headers, receive, sent)
+            if failure and not begun[0]:
+                await _plain(sent, 500, "Something went wrong on the server.")
+            if failure:
+                log.error("%s", json.dumps({"failure": failure}))
+        method = scope["method"] if scope["method"] in METHODS else "-"
         route = getattr(scope.get("route"), "path", "") or "-"
-        self.seen[scope["method"], route, status[0]] += 1
-        log.info("%s", json.dumps({"method": scope["method"], "route": route, "status": status[0]}))
+        self.seen[method, route, status[0]] += 1
+        log.info("%s", json.dumps({"method": method, "route": route, "status": status[0]}))
 
-    async def _answered(self, scope: Scope, headers: Headers, receive: Receive, sent: Send) -> None:
+    async def _answered(self, scope: Scope, headers: Headers, receive: Receive, sent: Send) -> str:
+        """Let the application answer. Returns what failed, without the text of the error: it could hold a question."""
         language, digits = read_in(headers)
-        with speaking(language, digits):
-            await self.app(scope, self._bounded(receive), sent)
+        try:
+            with speaking(language, digits):
+                await self.app(scope, self._bounded(receive), sent)
+        except Exception as failure:  # noqa: BLE001 - the server would log its text
+            return _kind(failure)
+        return ""
 
     def _refused(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
         """Why a request is refused before anything looks at it."""
@@ -107,14 +120,18 @@ class Guard:
         return origin is not None and urlsplit(origin).netloc != headers.get("host", "")
 
     def _bounded(self, receive: Receive) -> Receive:
-        taken = [0]
+        taken, until = [0], asyncio.get_running_loop().time() + self.settings.timeout_seconds
+        whole = [False]
 
         async def received() -> Message:
+            if whole[0]:  # what comes now is the end of the connection
+                return await receive()
             try:
-                async with asyncio.timeout(self.settings.timeout_seconds):
+                async with asyncio.timeout_at(until):  # for all parts together
                     message = await receive()
             except TimeoutError:
                 raise HTTPException(408, "The request took too long to arrive.") from None
+            whole[0] = not message.get("more_body", False)
             taken[0] += len(message.get("body", b""))
             if taken[0] > self.settings.most_octets:
                 raise HTTPException(413, TOO_LONG)
@@ -127,6 +144,15 @@ class Guard:
             headers.setdefault(name, value)
         if self.settings.tls:
             headers["strict-transport-security"] = TLS
+
+
+def _kind(failure: BaseException) -> str:
+    """What kind of error it was, and where it came from."""
+    place = failure.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = "" if place is None else f" in {place.tb_frame.f_globals.get('__name__', '')}:{place.tb_lineno}"
+    return type(failure).__name__ + where
 
 
 def _host(given: str) -> str:

@@ -6,6 +6,8 @@ in a ledger does not learn that the data set exists.
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,18 +16,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
 
-from sitr.errors import InvalidUse, NotAllowed
+from sitr.errors import BackendFailure, DescriptionError, FileError, InvalidUse, NotAllowed, SitrError, SourceError
 from sitr.flavors.notation import parse
 from sitr.ledger.entry import Entry
 from sitr.ledger.examine import Examined
 from sitr.ledger.proposals import Proposal, Status
-from sitr.ledger.roles import Duty, Member
+from sitr.ledger.roles import Duty, Member, check_charge
 from sitr.ledger.steward import in_file
 from sitr.ledger.who import acting
 from sitr.report.chart.budget import budget_bar
 from sitr.report.chart.spending import chart as spending
 from sitr.report.chart.svg import standalone
 from sitr.server.role import UserRole
+from sitr.server.sent import SentQuestion, check_reason, understood
 from sitr.server.users import User, Users
 from sitr.session.answer import Answer
 from sitr.session.budget import Budget
@@ -35,17 +38,11 @@ from sitr.session.desk import account_name
 from sitr.session.reopened import reopened
 from sitr.session.request import Preview, Request
 
+log = logging.getLogger("sitr.server")
+
 
 class Unknown(Exception):
     """There is no such data set or answer for this person."""
-
-
-@dataclass(frozen=True, slots=True)
-class SentQuestion:
-    """A question as it was sent, with the limits of `Budget.sql`."""
-
-    sql: str
-    limits: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +53,8 @@ class OpenedDataset:
     budget: Budget
     members: Mapping[str, Member]
     user: User
+    places: frozenset[str] = frozenset()
+    """Where its files are, which nobody needs to know."""
 
     @property
     def member(self) -> Member | None:
@@ -78,7 +77,13 @@ class OpenedDataset:
         return self.member.share if self.member is not None else ""
 
     def paying(self, account: str = "", *, request: int | None = None, key: str | None = None) -> Budget:
-        """The budget, charged on the account that was named, or else on this person's own."""
+        """The budget, charged on the account that was named, or else on this person's own.
+
+        Whether an account that is not theirs exists is not said.
+        """
+        if account:
+            path = account.casefold().removeprefix(f"{self.account}/")
+            check_charge(self.members, self.user.name, path)
         return self.budget.paying(account=account or self.share or None, request=request, key=key)
 
     def sees(self, entry: Entry) -> bool:
@@ -124,11 +129,20 @@ class Office:
         path = self.descriptions().get(name.casefold())
         if path is None or user.role is UserRole.ADMINISTRATOR:
             raise Unknown
-        budget = _described(path, path.stat().st_mtime_ns).budget()
-        found = OpenedDataset(name.casefold(), budget, budget.roles(), user)
+        dataset, budget = self._budget(name, path)
+        found = OpenedDataset(name.casefold(), budget, budget.roles(), user, _places(path, dataset, budget))
         if found.member is None and not (found.unclaimed and user.role is UserRole.STEWARD):
             raise Unknown
         return found
+
+    def _budget(self, name: str, path: Path) -> tuple[Dataset, Budget]:
+        """The budget that a description names. One that cannot be read is logged, and the others are still served."""
+        try:
+            dataset = _described(path, path.stat().st_mtime_ns)
+            return dataset, dataset.budget()
+        except (OSError, DescriptionError, FileError, SourceError) as failure:
+            log.error("%s", json.dumps({"unreadable": name.casefold(), "failure": type(failure).__name__}))
+            raise Unknown from None
 
     @contextmanager
     def _as(self, user: User, name: str) -> Iterator[OpenedDataset]:
@@ -139,7 +153,8 @@ class Office:
                 raise NotAllowed(
                     given=f"Nobody is the steward of {found.name} yet.", do="A steward must take it first."
                 )
-            yield found
+            with discreet(found):
+                yield found
 
     def take(self, user: User, name: str) -> None:
         """Become the first steward of a data set."""
@@ -191,7 +206,8 @@ class Office:
         """Several questions with one plan and one charge."""
         with self._as(user, name) as found:
             budget = found.paying(account, key=key)
-            return budget.batch([budget.sql(each.sql, **each.limits) for each in asked]).release(parse(price))
+            questions = [understood(budget, each) for each in asked]
+            return budget.batch(questions).release(parse(price))
 
     def histogram(
         self, user: User, name: str, columns: Sequence[str], price: str, *, account: str = "", key: str | None = None
@@ -209,7 +225,7 @@ class Office:
         request: int | None = None,
         key: str | None = None,
     ) -> Request[Any]:
-        return found.paying(account, request=request, key=key).sql(asked.sql, **asked.limits)
+        return understood(found.paying(account, request=request, key=key), asked)
 
     # Requests
 
@@ -217,6 +233,7 @@ class Office:
         self, user: User, name: str, asked: SentQuestion, price: str, *, reason: str, account: str = ""
     ) -> Proposal:
         """Ask a steward to approve a question."""
+        check_reason(reason)
         with self._as(user, name) as found:
             made = self._question(found, asked, account).propose(parse(price), reason=reason)
         self.told("requested", {"dataset": name, "number": made.number})
@@ -224,6 +241,7 @@ class Office:
 
     def decide(self, user: User, name: str, number: int, *, approve: bool, reason: str = "") -> Proposal:
         """Approve or refuse a request that somebody else made."""
+        check_reason(reason)
         with self._as(user, name) as found:
             if number not in {each.number for each in found.budget.queue()}:
                 raise Unknown
@@ -260,7 +278,15 @@ class Office:
         found = self.open(user, name)
         if not any(each.number == number and found.sees(each) for each in found.budget.ledger.entries(found.account)):
             raise Unknown
-        return reopened(found.budget.ledger, number)
+        with discreet(found):
+            return reopened(found.budget.ledger, number)
+
+    def books(self, user: User, name: str) -> OpenedDataset:
+        """A data set, for those who read its books: its stewards and auditors, also by its ledger."""
+        found = self.open(user, name)
+        if found.member is not None and found.member.duty is Duty.ANALYST:
+            raise Unknown
+        return found
 
     def certificate(self, user: User, name: str, number: int) -> str:
         """The page that explains and defends an answer. Its hash is recorded in the ledger first."""
@@ -277,14 +303,14 @@ class Office:
         return standalone(budget_bar(self.open(user, name).budget.standing()))
 
     def spending_chart(self, user: User, name: str) -> str:
-        """What was spent over time, as SVG."""
+        """What was spent over time by the charges that this person sees, as SVG."""
         found = self.open(user, name)
-        ledger = found.budget.ledger
-        return standalone(spending([ledger.account(found.account)], ledger.entries(found.account)))
+        charges = [each for each in found.budget.ledger.entries(found.account) if found.sees(each)]
+        return standalone(spending([found.budget.ledger.account(found.account)], charges))
 
     def examine(self, user: User, name: str) -> Examined:
         """Whether the ledger of a data set is as it was written."""
-        return in_file(self.open(user, name).budget.ledger).examine()
+        return in_file(self.books(user, name).budget.ledger).examine()
 
     # What a steward does
 
@@ -320,3 +346,25 @@ class Office:
             )
         with self._as(user, name) as found:
             found.budget.assign(who, duty, account=account)
+
+
+def _places(path: Path, dataset: Dataset, budget: Budget) -> frozenset[str]:
+    """The folders of the description and of its rows, and the place of its ledger, or the address of a database."""
+    source, ledger = dataset.source, str(getattr(budget.ledger, "path", ""))
+    rows = source.parent if isinstance(source, Path) else getattr(source, "place", "")
+    found = {str(each) for each in (path.parent, path.resolve().parent, rows, ledger)}
+    return frozenset(found - {"", ".", "/"})
+
+
+@contextmanager
+def discreet(found: OpenedDataset) -> Iterator[None]:
+    """Keep to ourselves where files of the server are."""
+    try:
+        yield
+    except SitrError as error:
+        if not any(place in error.message for place in found.places):
+            raise
+        log.error("%s", json.dumps({"unreadable": found.name, "failure": type(error).__name__}))
+    else:
+        return
+    raise BackendFailure(given=f"The files of {found.name} cannot be read on the server.", do="Tell a steward.")

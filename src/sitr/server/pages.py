@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from decimal import ROUND_FLOOR, Context
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Depends, Form, Query, Request
@@ -19,9 +20,10 @@ from sitr.report.figures import at_most
 from sitr.report.page.html import shown
 from sitr.report.words.words import in_words
 from sitr.server.access import EVERYBODY, Allowed, Caller, Decided, Everybody, Here, Limits, check_form
-from sitr.server.office import OpenedDataset, SentQuestion, Unknown
+from sitr.server.office import OpenedDataset, Unknown
 from sitr.server.render import page, part, problems
 from sitr.server.role import Scope, UserRole
+from sitr.server.sent import SentQuestion
 from sitr.server.tokens import new_token
 from sitr.session.answer import Answer
 
@@ -41,6 +43,9 @@ Optional = Annotated[str, Form()]
 
 STEPS = 25
 """How many prices the slider has."""
+
+DEAREST = 10.0
+"""The highest price of the slider: a budget without a cap has no end."""
 
 PICTURE = "default-src 'none'; style-src 'unsafe-inline'"
 """The policy of pictures, which have styles of their own and can do nothing."""
@@ -160,12 +165,15 @@ def assign(
 
 
 def prices_of(opened: OpenedDataset) -> list[str]:
-    """Prices from a thousandth of what is left to all of it, for the slider."""
-    standing = opened.budget.standing()
-    like, rest = flavored(standing.promise), standing.remaining()
-    most = amount(cast("Additive", rest.inner if isinstance(rest, RandomDP) else rest))
+    """Prices from a thousandth of what is left of this person's account to all of it, for the slider."""
+    standing, own = opened.budget.standing(), opened.share
+    like, left = flavored(standing.promise), [standing.remaining()]
+    if own:
+        left.append(opened.budget.accounts().left(own))
+    amounts = [amount(cast("Additive", each.inner if isinstance(each, RandomDP) else each)) for each in left]
+    most, down = min(*amounts, DEAREST), Context(prec=2, rounding=ROUND_FLOOR)
     grid = [most * 10 ** (3 * (step / (STEPS - 1) - 1)) for step in range(STEPS)]
-    return [write(with_amount(like, float(f"{each:.2g}"))) for each in grid if each > 0]
+    return [write(with_amount(like, float(down.create_decimal(each)))) for each in grid if each > 0]
 
 
 @router.get("/datasets/{name}/ask")
@@ -243,7 +251,10 @@ def ask(
         answer = office.ask(caller.user, name, SentQuestion(sql), price, request=number or None, key=key)
     except SitrError as error:
         return _form(request, caller, office.open(caller.user, name), sql, price, number=number, **problems(error))
-    return there(f"/datasets/{name}/answers/{answer.receipt.entry.number}")
+    opened, number = office.open(caller.user, name), answer.receipt.entry.number
+    if not opened.sees(answer.receipt.entry):  # it was free, because somebody else has paid for it
+        return _answer(request, caller, opened, answer, number, own=False)
+    return there(f"/datasets/{name}/answers/{number}")
 
 
 @router.post("/datasets/{name}/request")
@@ -252,6 +263,8 @@ def propose(
     name: str,
     caller: Asks,
     office: Here,
+    limiter: Limits,
+    settings: Decided,
     mark: Field,
     sql: Field,
     price: Field,
@@ -259,6 +272,7 @@ def propose(
 ) -> Any:
     """Ask a steward to approve the question."""
     check_form(request, mark)
+    limiter.count("request", caller.name, most=settings.answers_per_minute)
     try:
         office.propose(caller.user, name, SentQuestion(sql), price, reason=reason)
     except SitrError as error:
@@ -282,6 +296,13 @@ def answers(request: Request, name: str, caller: Reads, office: Here) -> Any:
 def answer(request: Request, name: str, number: int, caller: Reads, office: Here) -> Any:
     """A kept answer."""
     opened, found = office.open(caller.user, name), office.answer(caller.user, name, number)
+    return _answer(request, caller, opened, found, number)
+
+
+def _answer(
+    request: Request, caller: Caller, opened: OpenedDataset, found: Answer, number: int, *, own: bool = True
+) -> Any:
+    """The page of an answer; of one that somebody else has paid for, without its files, which are theirs."""
     return page(
         "answer.html",
         request,
@@ -290,7 +311,8 @@ def answer(request: Request, name: str, number: int, caller: Reads, office: Here
         tab="answers",
         number=number,
         question=found.paper.question,
-        drawn=found.paper.picture is not None,
+        own=own,
+        drawn=own and found.paper.picture is not None,
         sections=shown(found.paper, pictures=False),
     )
 
@@ -384,7 +406,7 @@ def decide(
 @router.get("/datasets/{name}/ledger")
 def ledger(request: Request, name: str, caller: Audits, office: Here) -> Any:
     """The books of a data set, verified now."""
-    opened = office.open(caller.user, name)
+    opened = office.books(caller.user, name)
     examined, entries = office.examine(caller.user, name), office.entries(caller.user, name)
     return page("ledger.html", request, caller, opened=opened, tab="ledger", examined=examined, entries=entries)
 

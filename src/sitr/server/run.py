@@ -14,7 +14,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from sitr.server.app import create
-from sitr.server.settings import Settings
+from sitr.server.settings import SECRET, Settings
 from sitr.server.users import Users
 
 CARRIED = "SITR_SERVER_SETTINGS"
@@ -44,7 +44,8 @@ def application() -> ASGIApp:
     logging.getLogger("sitr.server").setLevel(logging.INFO)
     if not logging.getLogger("sitr.server").handlers:
         logging.getLogger("sitr.server").addHandler(logging.StreamHandler())
-    settings = _read(os.environ[CARRIED])
+    settings = _read(os.environ.pop(CARRIED))  # engines start processes of their own, which must not inherit the secret
+    os.environ.pop(SECRET, None)
     return create(settings, people_of(settings))
 
 

@@ -261,7 +261,8 @@ class Users:
     def revoke(self, number: int, *, of: str) -> None:
         """Revoke a token of one's own."""
         with self._writing() as connection:
-            if not connection.execute("DELETE FROM tokens WHERE number = ? AND name = ?", (number, of)).rowcount:
+            known = number if 0 < number < 2**63 else 0  # as the database can hold it
+            if not connection.execute("DELETE FROM tokens WHERE number = ? AND name = ?", (known, of)).rowcount:
                 raise InvalidUse(given=f"You have no token {number}.", do="See the list of your tokens.")
 
     # Data sets that were registered here

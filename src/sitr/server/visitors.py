@@ -14,10 +14,14 @@ from sitr.report.words.words import in_words
 from sitr.server.access import ANYONE, SESSION, VISIT, Decided, Everybody, Limits, NotFound, check_form, local
 from sitr.server.guard import LANGUAGE
 from sitr.server.render import STATIC, page, stylesheet, stylesheet_name
+from sitr.server.tokens import hashed
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(ANYONE)])
 
 Field = Annotated[str, Form()]
+
+ADDRESSES = 6
+"""From so many addresses somebody can try to log in under one name, each as often as the limit allows."""
 
 FOREVER = "public, max-age=31536000, immutable"
 
@@ -46,8 +50,9 @@ def login(
 ) -> Any:
     """Log in. The session gets a new id, whatever the browser had before."""
     check_form(request, mark)
-    for who in (f"name {name}", f"address {_from(request)}"):
-        limiter.count("login", who, most=settings.logins_per_minute)
+    limiter.count("login", f"address {_from(request)}", most=settings.logins_per_minute)
+    known = f"name {hashed(name)}"  # a stranger chooses its length, and one address alone must not lock somebody out
+    limiter.count("login", known, most=settings.logins_per_minute * ADDRESSES)
     user = people.check(name, password)
     if user is None:
         return page("login.html", request, then=local(then), wrong=in_words().server.wrong_login, status=403)
