@@ -60,8 +60,23 @@ def test_a_question_that_is_too_long_is_refused(team: Team) -> None:
     assert len(sql) > MOST_LETTERS
     for what, sent in (("preview", {"sql": sql}), ("ask", {"sql": sql})):
         assert ask(team.program("ana"), what, **sent).json()["title"] == "InvalidUse"
-    batch = {"questions": [{"sql": sql}], "price": PRICE}
+    half = {"sql": "SELECT COUNT(*) AS n FROM visits WHERE days > 1".ljust(MOST_LETTERS // 2 + 1)}
+    assert ask(team.program("ana"), "preview", **half).status_code == 200
+    batch = {"questions": [half, half], "price": PRICE}
     assert team.program("ana").post(f"{DATASET}/batch", json=batch).status_code == 422
+
+
+def test_a_long_question_counts_as_several_previews(tmp_path: Path) -> None:
+    client = team_in(tmp_path, previews_per_minute=12).program("ana")
+    assert ask(client, "preview").status_code == 200
+    assert [ask(client, "preview", sql=SQL.ljust(1_000)).status_code for _ in range(2)] == [200, 429]
+
+
+def test_a_stranger_cannot_compose_a_promise_with_thousands_of_orders(team: Team) -> None:
+    client = team.visitor()
+    orders = ", ".join(f"{2 + number}: 0.1" for number in range(2_500))
+    assert client.get("/play", params={"promise": f"renyi({{{orders}}})"}).status_code == 422
+    assert client.get("/play", params={"promise": "renyi({2: 0.1, 8: 0.5})"}).status_code == 200
 
 
 def test_an_answer_that_somebody_else_paid_for_is_shown_on_the_page(team: Team) -> None:
@@ -190,9 +205,9 @@ def test_a_name_at_the_login_takes_no_room(tmp_path: Path, monkeypatch: pytest.M
     counted: list[str] = []
     real = Limiter.count
 
-    def count(self: Limiter, what: str, who: str, *, most: int) -> None:
+    def count(self: Limiter, what: str, who: str, *, most: int, times: int = 1) -> None:
         counted.append(who)
-        real(self, what, who, most=most)
+        real(self, what, who, most=most, times=times)
 
     monkeypatch.setattr(Limiter, "count", count)
     assert login(team.visitor(), "n" * 500_000, "wrong") == 403

@@ -200,8 +200,9 @@ def preview(
     name: str, body: PricedBody, caller: Previews, office: Here, limiter: Limits, settings: Decided
 ) -> dict[str, Any]:
     """What an answer would cost and how far off it would be. Free; reads no rows."""
-    limiter.count("preview", caller.name, most=settings.previews_per_minute)
-    return office.preview(caller.user, name, body.asked(), body.price, account=body.account).to_dict()
+    asked = body.asked()
+    limiter.count("preview", caller.name, most=settings.previews_per_minute, times=asked.effort)
+    return office.preview(caller.user, name, asked, body.price, account=body.account).to_dict()
 
 
 @router.post("/datasets/{name}/price")
@@ -209,8 +210,8 @@ def price(
     name: str, body: WantedBody, caller: Previews, office: Here, limiter: Limits, settings: Decided
 ) -> dict[str, Any]:
     """The preview at the least price for which columns have these errors. Free; reads no rows."""
-    limiter.count("preview", caller.name, most=settings.previews_per_minute)
     asked = SentQuestion(body.sql, body.model_dump(exclude={"sql", "account", "error"}))
+    limiter.count("preview", caller.name, most=settings.previews_per_minute, times=asked.effort)
     return office.price_for(caller.user, name, asked, body.error).to_dict()
 
 

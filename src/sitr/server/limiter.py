@@ -22,7 +22,7 @@ class Limiter:
 
     _counts: MovingWindowRateLimiter = field(default_factory=lambda: MovingWindowRateLimiter(MemoryStorage()))
 
-    def count(self, what: str, who: str, *, most: int) -> None:
-        """Count it, or refuse it."""
-        if most and not self._counts.hit(RateLimitItemPerMinute(most), what, who):
+    def count(self, what: str, who: str, *, most: int, times: int = 1) -> None:
+        """Count it, or refuse it. What takes long counts several times."""
+        if most and not self._counts.hit(RateLimitItemPerMinute(most), what, who, cost=min(times, most)):
             raise TooMany

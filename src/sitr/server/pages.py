@@ -218,10 +218,11 @@ def preview(
 ) -> Any:
     """Price and errors, before anything is spent: a part of the page, or all of it without a script."""
     check_form(request, mark)
-    limiter.count("preview", caller.name, most=settings.previews_per_minute)
+    asked = SentQuestion(sql)
+    limiter.count("preview", caller.name, most=settings.previews_per_minute, times=asked.effort)
     found: dict[str, Any]
     try:
-        paper = office.preview(caller.user, name, SentQuestion(sql), price).paper
+        paper = office.preview(caller.user, name, asked, price).paper
         found = {"sections": shown(paper, pictures=False)}
     except SitrError as error:
         found = problems(error)
