@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,11 @@ from sitr.ledger.who import acting
 from sitr.server import run
 from sitr.server.app import create
 from sitr.server.limiter import Limiter
+from sitr.server.office import Office
 from sitr.server.pages import prices_of
 from sitr.server.role import UserRole
 from sitr.server.sent import MOST_LETTERS, MOST_REASON
+from sitr.server.users import User
 from sitr.session import sample as hospital
 from sitr.session.dataset import open as open_description
 from sitr.session.deadline import VARIABLE
@@ -136,6 +140,30 @@ def test_requests_are_limited(tmp_path: Path) -> None:
     client = team.program("ana")
     found = [ask(client, "requests", reason=f"reason {number}").status_code for number in range(3)]
     assert found == [201, 201, 429]
+
+
+def test_one_person_does_not_take_all_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers wait for their deadlines, and whoever asks many long questions at once would stop the server."""
+    team = team_in(tmp_path, answers_at_once=2)
+    client, other, both = team.program("ana"), team.program("noor"), threading.Barrier(3)
+    real = Office.ask
+
+    def waits(self: Office, user: User, *given: Any, **named: Any) -> Any:
+        if user.name == "ana":
+            both.wait(timeout=30)
+            both.wait(timeout=30)
+        return real(self, user, *given, **named)
+
+    monkeypatch.setattr(Office, "ask", waits)
+    with ThreadPoolExecutor(2) as pool:
+        running = [pool.submit(ask, team.program("ana"), sql=f"SELECT COUNT(*) AS n{n} FROM visits") for n in range(2)]
+        both.wait(timeout=30)  # both are being answered
+        assert ask(client).status_code == 429
+        assert ask(other).status_code == 200
+        both.wait(timeout=30)
+        assert [each.result().status_code for each in running] == [200, 200]
+    monkeypatch.setattr(Office, "ask", real)
+    assert ask(client).status_code == 200
 
 
 def broken(folder: Path, what: str) -> None:

@@ -221,16 +221,9 @@ def ask(
 ) -> dict[str, Any]:
     """Charge the price and answer. With an Idempotency-Key, a repeated question is charged once."""
     limiter.count("ask", caller.name, most=settings.answers_per_minute)
-    asked, account = body.asked(), body.account
-    return _answered(
-        office.ask(
-            *(caller.user, name, asked, body.price),
-            account=account,
-            request=body.request,
-            key=key,
-            fresh=body.fresh,
-        )
-    )
+    named = {"account": body.account, "request": body.request, "key": key, "fresh": body.fresh}
+    with limiter.running(caller.name, most=settings.answers_at_once):
+        return _answered(office.ask(caller.user, name, body.asked(), body.price, **named))  # type: ignore[arg-type]
 
 
 @router.post("/datasets/{name}/batch")
@@ -240,7 +233,8 @@ def batch(
     """Several questions with one plan and one charge."""
     limiter.count("ask", caller.name, most=settings.answers_per_minute)
     asked = [each.asked() for each in body.questions]
-    return _answered(office.batch(caller.user, name, asked, body.price, account=body.account, key=key))
+    with limiter.running(caller.name, most=settings.answers_at_once):
+        return _answered(office.batch(caller.user, name, asked, body.price, account=body.account, key=key))
 
 
 @router.post("/datasets/{name}/histogram")
@@ -249,7 +243,8 @@ def histogram(
 ) -> dict[str, Any]:
     """Counts in the public cells of one or several columns."""
     limiter.count("ask", caller.name, most=settings.answers_per_minute)
-    return _answered(office.histogram(caller.user, name, body.columns, body.price, account=body.account, key=key))
+    with limiter.running(caller.name, most=settings.answers_at_once):
+        return _answered(office.histogram(caller.user, name, body.columns, body.price, account=body.account, key=key))
 
 
 def _answered(answer: Answer) -> dict[str, Any]:

@@ -249,7 +249,8 @@ def ask(
     check_form(request, mark)
     limiter.count("ask", caller.name, most=settings.answers_per_minute)
     try:
-        answer = office.ask(caller.user, name, SentQuestion(sql), price, request=number or None, key=key)
+        with limiter.running(caller.name, most=settings.answers_at_once):
+            answer = office.ask(caller.user, name, SentQuestion(sql), price, request=number or None, key=key)
     except SitrError as error:
         return _form(request, caller, office.open(caller.user, name), sql, price, number=number, **problems(error))
     opened, number = office.open(caller.user, name), answer.receipt.entry.number
