@@ -35,7 +35,7 @@ class Limiter:
 
     @contextmanager
     def running(self, who: str, *, most: int) -> Iterator[None]:
-        """Let somebody wait for so many answers at once: each waits for its deadline, and others need the threads."""
+        """Let somebody wait for a few answers at once: each waits for its deadline, and others need the threads."""
         with self._lock:
             if most and self._running[who] >= most:
                 raise TooMany
