@@ -83,7 +83,7 @@ def measured(folder: Path, *, seconds: float, workers: int, clients: int) -> tup
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
-    limits = {"previews_per_minute": 0, "answers_per_minute": 0, "answer_rows": 0}
+    limits = {"previews_per_minute": 0, "answers_per_minute": 0, "answers_at_once": 0, "answer_rows": 0}
     settings = demonstration(folder, rows=20_000, port=port, workers=workers, **limits)
     people = people_of(settings)
     accounts(settings, people)

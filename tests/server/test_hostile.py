@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,11 @@ from sitr.ledger.who import acting
 from sitr.server import run
 from sitr.server.app import create
 from sitr.server.limiter import Limiter
+from sitr.server.office import Office
 from sitr.server.pages import prices_of
 from sitr.server.role import UserRole
 from sitr.server.sent import MOST_LETTERS, MOST_REASON
+from sitr.server.users import User
 from sitr.session import sample as hospital
 from sitr.session.dataset import open as open_description
 from sitr.session.deadline import VARIABLE
@@ -60,8 +64,23 @@ def test_a_question_that_is_too_long_is_refused(team: Team) -> None:
     assert len(sql) > MOST_LETTERS
     for what, sent in (("preview", {"sql": sql}), ("ask", {"sql": sql})):
         assert ask(team.program("ana"), what, **sent).json()["title"] == "InvalidUse"
-    batch = {"questions": [{"sql": sql}], "price": PRICE}
+    half = {"sql": "SELECT COUNT(*) AS n FROM visits WHERE days > 1".ljust(MOST_LETTERS // 2 + 1)}
+    assert ask(team.program("ana"), "preview", **half).status_code == 200
+    batch = {"questions": [half, half], "price": PRICE}
     assert team.program("ana").post(f"{DATASET}/batch", json=batch).status_code == 422
+
+
+def test_a_long_question_counts_as_several_previews(tmp_path: Path) -> None:
+    client = team_in(tmp_path, previews_per_minute=12).program("ana")
+    assert ask(client, "preview").status_code == 200
+    assert [ask(client, "preview", sql=SQL.ljust(1_000)).status_code for _ in range(2)] == [200, 429]
+
+
+def test_a_stranger_cannot_compose_a_promise_with_thousands_of_orders(team: Team) -> None:
+    client = team.visitor()
+    orders = ", ".join(f"{2 + number}: 0.1" for number in range(2_500))
+    assert client.get("/play", params={"promise": f"renyi({{{orders}}})"}).status_code == 422
+    assert client.get("/play", params={"promise": "renyi({2: 0.1, 8: 0.5})"}).status_code == 200
 
 
 def test_an_answer_that_somebody_else_paid_for_is_shown_on_the_page(team: Team) -> None:
@@ -121,6 +140,30 @@ def test_requests_are_limited(tmp_path: Path) -> None:
     client = team.program("ana")
     found = [ask(client, "requests", reason=f"reason {number}").status_code for number in range(3)]
     assert found == [201, 201, 429]
+
+
+def test_one_person_does_not_take_all_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers wait for their deadlines, and whoever asks many long questions at once would stop the server."""
+    team = team_in(tmp_path, answers_at_once=2)
+    client, other, both = team.program("ana"), team.program("noor"), threading.Barrier(3)
+    real = Office.ask
+
+    def waits(self: Office, user: User, *given: Any, **named: Any) -> Any:
+        if user.name == "ana":
+            both.wait(timeout=30)
+            both.wait(timeout=30)
+        return real(self, user, *given, **named)
+
+    monkeypatch.setattr(Office, "ask", waits)
+    with ThreadPoolExecutor(2) as pool:
+        running = [pool.submit(ask, team.program("ana"), sql=f"SELECT COUNT(*) AS n{n} FROM visits") for n in range(2)]
+        both.wait(timeout=30)  # both are being answered
+        assert ask(client).status_code == 429
+        assert ask(other).status_code == 200
+        both.wait(timeout=30)
+        assert [each.result().status_code for each in running] == [200, 200]
+    monkeypatch.setattr(Office, "ask", real)
+    assert ask(client).status_code == 200
 
 
 def broken(folder: Path, what: str) -> None:
@@ -190,9 +233,9 @@ def test_a_name_at_the_login_takes_no_room(tmp_path: Path, monkeypatch: pytest.M
     counted: list[str] = []
     real = Limiter.count
 
-    def count(self: Limiter, what: str, who: str, *, most: int) -> None:
+    def count(self: Limiter, what: str, who: str, *, most: int, times: int = 1) -> None:
         counted.append(who)
-        real(self, what, who, most=most)
+        real(self, what, who, most=most, times=times)
 
     monkeypatch.setattr(Limiter, "count", count)
     assert login(team.visitor(), "n" * 500_000, "wrong") == 403

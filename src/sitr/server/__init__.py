@@ -4,6 +4,7 @@
 settings       what the operator decides: data sets, addresses, limits, the secret
 users          accounts, invitations, sessions and API tokens, in a database of the server's own
 access         who may call which route: every route names its roles, and a test walks them all
+connection     closes connections that send too slowly
 guard          what every request passes first: host, size, origin, rate, and the headers of every response
 office         what people do with data sets, each in their own name; it calls the session and the ledger
 sent           what people send, and how long it may be

@@ -200,8 +200,9 @@ def preview(
     name: str, body: PricedBody, caller: Previews, office: Here, limiter: Limits, settings: Decided
 ) -> dict[str, Any]:
     """What an answer would cost and how far off it would be. Free; reads no rows."""
-    limiter.count("preview", caller.name, most=settings.previews_per_minute)
-    return office.preview(caller.user, name, body.asked(), body.price, account=body.account).to_dict()
+    asked = body.asked()
+    limiter.count("preview", caller.name, most=settings.previews_per_minute, times=asked.effort)
+    return office.preview(caller.user, name, asked, body.price, account=body.account).to_dict()
 
 
 @router.post("/datasets/{name}/price")
@@ -209,8 +210,8 @@ def price(
     name: str, body: WantedBody, caller: Previews, office: Here, limiter: Limits, settings: Decided
 ) -> dict[str, Any]:
     """The preview at the least price for which columns have these errors. Free; reads no rows."""
-    limiter.count("preview", caller.name, most=settings.previews_per_minute)
     asked = SentQuestion(body.sql, body.model_dump(exclude={"sql", "account", "error"}))
+    limiter.count("preview", caller.name, most=settings.previews_per_minute, times=asked.effort)
     return office.price_for(caller.user, name, asked, body.error).to_dict()
 
 
@@ -220,16 +221,9 @@ def ask(
 ) -> dict[str, Any]:
     """Charge the price and answer. With an Idempotency-Key, a repeated question is charged once."""
     limiter.count("ask", caller.name, most=settings.answers_per_minute)
-    asked, account = body.asked(), body.account
-    return _answered(
-        office.ask(
-            *(caller.user, name, asked, body.price),
-            account=account,
-            request=body.request,
-            key=key,
-            fresh=body.fresh,
-        )
-    )
+    named = {"account": body.account, "request": body.request, "key": key, "fresh": body.fresh}
+    with limiter.running(caller.name, most=settings.answers_at_once):
+        return _answered(office.ask(caller.user, name, body.asked(), body.price, **named))  # type: ignore[arg-type]
 
 
 @router.post("/datasets/{name}/batch")
@@ -239,7 +233,8 @@ def batch(
     """Several questions with one plan and one charge."""
     limiter.count("ask", caller.name, most=settings.answers_per_minute)
     asked = [each.asked() for each in body.questions]
-    return _answered(office.batch(caller.user, name, asked, body.price, account=body.account, key=key))
+    with limiter.running(caller.name, most=settings.answers_at_once):
+        return _answered(office.batch(caller.user, name, asked, body.price, account=body.account, key=key))
 
 
 @router.post("/datasets/{name}/histogram")
@@ -248,7 +243,8 @@ def histogram(
 ) -> dict[str, Any]:
     """Counts in the public cells of one or several columns."""
     limiter.count("ask", caller.name, most=settings.answers_per_minute)
-    return _answered(office.histogram(caller.user, name, body.columns, body.price, account=body.account, key=key))
+    with limiter.running(caller.name, most=settings.answers_at_once):
+        return _answered(office.histogram(caller.user, name, body.columns, body.price, account=body.account, key=key))
 
 
 def _answered(answer: Answer) -> dict[str, Any]:

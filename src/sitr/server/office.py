@@ -28,7 +28,7 @@ from sitr.report.chart.budget import budget_bar
 from sitr.report.chart.spending import chart as spending
 from sitr.report.chart.svg import standalone
 from sitr.server.role import UserRole
-from sitr.server.sent import SentQuestion, check_reason, understood
+from sitr.server.sent import SentQuestion, check_length, check_reason, understood
 from sitr.server.users import User, Users
 from sitr.session.answer import Answer
 from sitr.session.budget import Budget
@@ -205,6 +205,7 @@ class Office:
     ) -> Answer:
         """Several questions with one plan and one charge."""
         with self._as(user, name) as found:
+            check_length(asked)
             budget = found.paying(account, key=key)
             questions = [understood(budget, each) for each in asked]
             return budget.batch(questions).release(parse(price))

@@ -218,10 +218,11 @@ def preview(
 ) -> Any:
     """Price and errors, before anything is spent: a part of the page, or all of it without a script."""
     check_form(request, mark)
-    limiter.count("preview", caller.name, most=settings.previews_per_minute)
+    asked = SentQuestion(sql)
+    limiter.count("preview", caller.name, most=settings.previews_per_minute, times=asked.effort)
     found: dict[str, Any]
     try:
-        paper = office.preview(caller.user, name, SentQuestion(sql), price).paper
+        paper = office.preview(caller.user, name, asked, price).paper
         found = {"sections": shown(paper, pictures=False)}
     except SitrError as error:
         found = problems(error)
@@ -248,7 +249,8 @@ def ask(
     check_form(request, mark)
     limiter.count("ask", caller.name, most=settings.answers_per_minute)
     try:
-        answer = office.ask(caller.user, name, SentQuestion(sql), price, request=number or None, key=key)
+        with limiter.running(caller.name, most=settings.answers_at_once):
+            answer = office.ask(caller.user, name, SentQuestion(sql), price, request=number or None, key=key)
     except SitrError as error:
         return _form(request, caller, office.open(caller.user, name), sql, price, number=number, **problems(error))
     opened, number = office.open(caller.user, name), answer.receipt.entry.number

@@ -23,13 +23,16 @@ router = APIRouter(include_in_schema=False, dependencies=[Depends(ANYONE)])
 MOST_TIMES = 1000
 """How many releases are added up for a stranger."""
 
+MOST_LETTERS = 200
+"""How long the promise of a stranger may be: one with thousands of orders takes seconds."""
+
 
 @router.get("/play")
 def play(
     request: Request,
     limiter: Limits,
     settings: Decided,
-    promise: str = "pure(0.1)",
+    promise: Annotated[str, Query(max_length=MOST_LETTERS)] = "pure(0.1)",
     times: Annotated[int, Query(ge=1, le=MOST_TIMES)] = 100,
     delta: Annotated[float, Query(gt=0, lt=1)] = 1e-6,
     group: Annotated[int, Query(ge=1, le=100)] = 3,

@@ -14,6 +14,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from sitr.server.app import create
+from sitr.server.connection import PunctualProtocol
 from sitr.server.settings import SECRET, Settings
 from sitr.server.users import Users
 
@@ -27,6 +28,7 @@ def serve(settings: Settings) -> None:
     uvicorn.run(
         "sitr.server.run:application",
         factory=True,
+        http=PunctualProtocol,
         host=settings.address,
         port=settings.port,
         workers=settings.workers,

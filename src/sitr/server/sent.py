@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from sitr.errors import InvalidUse
+from sitr.session.aggregate import AggregateRequest
 from sitr.session.budget import Budget
-from sitr.session.request import Request
 
 MOST_LETTERS = 10_000
 """The longest question. The time to read and to plan one grows faster than its length."""
@@ -24,17 +24,31 @@ class SentQuestion:
     sql: str
     limits: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def effort(self) -> int:
+        """How many usual previews take as long as that of this question.
 
-def understood(budget: Budget, asked: SentQuestion) -> Request[Any]:
+        >>> SentQuestion("SELECT COUNT(*) AS n FROM visits").effort, SentQuestion("x" * 1_000).effort
+        (1, 11)
+        """
+        return 1 + len(self.sql) // 100
+
+
+def understood(budget: Budget, asked: SentQuestion) -> AggregateRequest:
     """A question that was sent, if it is not too long and not too deep to be read."""
-    if len(asked.sql) > MOST_LETTERS:
-        raise InvalidUse(
-            given=f"A question has at most {MOST_LETTERS} letters on a server.", do="Ask several questions."
-        )
+    check_length([asked])
     try:
         return budget.sql(asked.sql, **asked.limits)
     except RecursionError:  # before any charge
         raise InvalidUse(given="The question is nested too deeply.", do="Write it with fewer brackets.") from None
+
+
+def check_length(asked: Sequence[SentQuestion]) -> None:
+    """Refuse questions that are too long together."""
+    if sum(len(each.sql) for each in asked) > MOST_LETTERS:
+        raise InvalidUse(
+            given=f"A question has at most {MOST_LETTERS} letters on a server.", do="Ask several questions."
+        )
 
 
 def check_reason(reason: str) -> None:

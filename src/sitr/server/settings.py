@@ -41,6 +41,8 @@ class Settings:
     session_hours: int = 12
     previews_per_minute: int = 600
     answers_per_minute: int = 60
+    answers_at_once: int = 10
+    """For how many answers one person may wait at the same time, in each process; 0 for any number."""
     logins_per_minute: int = 10
     most_octets: int = 1_000_000
     """The longest request."""
@@ -53,7 +55,10 @@ class Settings:
         check_secret(self.secret)
         for name in ("workers", "idle_minutes", "session_hours", "most_octets", "timeout_seconds"):
             _check_number(name, getattr(self, name), least=1)
-        for name in ("answer_rows", "previews_per_minute", "answers_per_minute", "logins_per_minute", "port"):
+        for name in (
+            *("answer_rows", "port", "answers_at_once"),
+            *("previews_per_minute", "answers_per_minute", "logins_per_minute"),
+        ):
             _check_number(name, getattr(self, name), least=0)
         if not self.hosts or any(not isinstance(host, str) or not host for host in self.hosts):
             raise DescriptionError(

@@ -21,7 +21,7 @@ router = APIRouter(include_in_schema=False, dependencies=[Depends(ANYONE)])
 Field = Annotated[str, Form()]
 
 ADDRESSES = 6
-"""From so many addresses somebody can try to log in under one name, each as often as the limit allows."""
+"""The number of addresses that can try one name, each as often as the limit allows."""
 
 FOREVER = "public, max-age=31536000, immutable"
 
