@@ -97,10 +97,9 @@ def measured(folder: Path, *, seconds: float, workers: int, clients: int) -> tup
     try:
         _wait(port)
         place = "/api/v1/datasets/visits"
-        times = {"seconds": seconds, "clients": clients}
         found = [
-            loaded("previews", port, f"{place}/preview", token, priced=False, **times),
-            loaded("small answers", port, f"{place}/ask", token, priced=True, **times),
+            loaded("previews", port, f"{place}/preview", token, seconds=seconds, clients=clients, priced=False),
+            loaded("small answers", port, f"{place}/ask", token, seconds=seconds, clients=clients, priced=True),
         ]
     finally:
         process.terminate()

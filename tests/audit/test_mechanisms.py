@@ -35,6 +35,7 @@ from sitr.mechanisms.permute_and_flip import PermuteAndFlip
 from sitr.mechanisms.proposed import ProposeTestRelease
 from sitr.mechanisms.quantile import Quantiles
 from sitr.mechanisms.random_noise import RandomNoise
+from sitr.mechanisms.residual_gaussian import Base, ResidualGaussian
 from sitr.mechanisms.response import Response, UnaryResponse
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.mechanisms.sample_and_aggregate import SampleAndAggregate
@@ -95,6 +96,11 @@ def counted(mechanism: Any) -> Answer:
     return one(mechanism, shown)
 
 
+def residual(mechanism: Any) -> Answer:
+    """The only residual, in steps of its grid."""
+    return one(mechanism, lambda said: int(said[0][0]))
+
+
 def above(threshold: int) -> Callable[[Any], Answer]:
     return lambda mechanism: lambda data, coins: tuple(mechanism.release(data, threshold=threshold, coins=coins))
 
@@ -116,6 +122,9 @@ AUDITED = {
     "Laplace": case(Laplace(20, 20), (0, 20), many),
     "Gaussian": case(Gaussian(20, 20), (0, 20), many),
     "RoundedGaussian": case(RoundedGaussian(2, 2), (0, 2), many),
+    "ResidualGaussian": case(
+        ResidualGaussian((Base(((2,),), 2),), 2), ([np.array([0])], [np.array([2])]), residual, draws=FEW, share=0.3
+    ),
     "Threshold": case(Threshold(Laplace(4, 4), 2, 8, 2), ([2, 2], []), counted, draws=FEW),
     "GaussianThreshold": case(
         GaussianThreshold(RoundedGaussian(4, 4), 2, 8, 2), ([2, 2], []), counted, draws=FEW, share=0.2

@@ -49,6 +49,7 @@ COMMANDS = (
     "queue",
     "approve",
     "refuse",
+    "serve",
     "sensitivity",
     "ledger",
 )

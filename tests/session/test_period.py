@@ -323,4 +323,4 @@ def test_rows_of_other_periods_change_nothing_that_is_read(kind: str, tmp_path: 
         return repr(month._at.backend.read(QUESTIONS[kind](month).question.reading(), salt=7))
 
     assert read("alone", [*days]) == read("beside", [*days, *others])
-    assert read("fewer", days[:2]) != read("more", [*days, *others])
+    assert read("fewer", [*days[:2]]) != read("more", [*days, *others])

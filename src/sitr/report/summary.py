@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sitr.accounting.filter import Filter
-from sitr.accounting.in_advance import InAdvance
 from sitr.dataset.schema import Column as Described
 from sitr.dataset.schema import Table as Description
+from sitr.namespace import Later
 from sitr.neighbors.unit import Person
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import legible, shortened, visible
 from sitr.report.paper import Facts, Paper, PaperColumn, PaperTable, Role, periods
-from sitr.report.standing import meaning, recorded_dict
 from sitr.report.words.words import Words, in_words
+
+if TYPE_CHECKING:
+    from sitr.accounting.in_advance import InAdvance
+    from sitr.report import standing as shown_standing
+else:  # only the paper of a budget needs it
+    shown_standing = Later("sitr.report.standing")
 
 _MOST_LETTERS = 60
 """The most letters of a list of public values, and of a question in one line."""
@@ -110,7 +115,7 @@ def budget(
     facts: Facts = (
         ("promise", words.promise(standing.promise)),
         *periods(table, words),
-        ("meaning", meaning(standing, table, words)),
+        ("meaning", shown_standing.meaning(standing, table, words)),
         ("spent", words.notation(standing.spent())),
         ("left", words.notation(standing.remaining(), left=True)),
         ("answers", words.numerals(str(standing.charges))),
@@ -128,7 +133,7 @@ def budget(
             "spent": promise_dict(standing.spent()),
             "remaining": promise_dict(standing.remaining()),
             "answers": standing.charges,
-            **recorded_dict(standing, in_advance),
+            **shown_standing.recorded_dict(standing, in_advance),
         },
         value=words.summary.budget(name, standing),
         standing=standing,

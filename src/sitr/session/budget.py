@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from sitr import arguments
-from sitr.accounting.anytime import Reading, reading
 from sitr.accounting.filter import Filter
-from sitr.accounting.in_advance import MOST, InAdvance
 from sitr.dataclass import dataclass
 from sitr.dataset.cells import Rule, Step
 from sitr.dataset.database import Address
@@ -64,6 +62,9 @@ from sitr.session.shown import Displayed
 from sitr.session.team import Shared
 
 if TYPE_CHECKING:
+    from sitr.accounting import anytime
+    from sitr.accounting.anytime import Reading
+    from sitr.accounting.in_advance import InAdvance
     from sitr.questions.histogram.methods import Method as How
     from sitr.questions.statistic.question import Releasing
     from sitr.questions.suggest import question as suggestions
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
     from sitr.session.synthetic import Synthesis
     from sitr.session.tables import TablesAnswer
 else:  # each kind of question loads what it needs when it is asked
+    anytime = Later("sitr.accounting.anytime")
     auto = Later("sitr.session.auto")
     batched = Later("sitr.session.batch")
     dummies = Later("sitr.session.dummy")
@@ -437,7 +439,7 @@ class Budget(Shared, Displayed):
         """The promise and all charges so far, of the data set: also where questions are charged to a sub-budget."""
         return self.ledger.standing(self._at.account)
 
-    def in_advance(self, *, most: int | None = MOST) -> InAdvance | None:
+    def in_advance(self, *, most: int | None = 64) -> InAdvance | None:
         """The tightest total of all charges if their questions and prices had been fixed in advance; None before one.
 
         It composes the exact losses of kept plans. The budget does not use it: it is no promise for questions that were
@@ -447,7 +449,7 @@ class Budget(Shared, Displayed):
 
     def odometer(self) -> Reading | None:
         """What a budget without a cap has recorded, and what that promises at any moment; None if it has a cap."""
-        return reading(self.standing())
+        return anytime.reading(self.standing())
 
     @property
     def promise(self) -> Kept:

@@ -30,13 +30,19 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sitr.dataclass import dataclass
 from sitr.errors import InvalidUse
 from sitr.ledger.departure import Departure
+from sitr.namespace import Later
 from sitr.plans.plan import Plan
-from sitr.session.cost import LONGEST, Cost, cost
+
+if TYPE_CHECKING:
+    from sitr.session import cost as costs
+    from sitr.session.cost import Cost
+else:  # it knows all readings, and a preview reads nothing
+    costs = Later("sitr.session.cost")
 
 VARIABLE, LETTERS_VARIABLE = "SITR_ANSWER_ROWS", "SITR_ANSWER_LETTERS"
 FACTOR, START, SCAN, EACH, LETTER = 4, 0.25, 5e-7, 5e-8, 1.5e-8
@@ -78,12 +84,13 @@ def _number(variable: str, *, example: int) -> int | None:
 def seconds(public: Declared, measurements: int, work: Cost) -> float:
     """How long an answer takes in all, from public numbers.
 
+    >>> from sitr.session.cost import Cost
     >>> count = Cost(nodes=2, scans=1)
     >>> round(seconds(Declared(10_000_000), 1, count)), round(seconds(Declared(1000), 1, count + Cost(letters=3)), 4)
     (27, 2.8206)
     """
     row = SCAN * max(work.scans, 1) + EACH * (measurements + work.nodes)
-    letters = public.letters * public.rows + LONG * LONGEST
+    letters = public.letters * public.rows + LONG * costs.LONGEST
     return FACTOR * (START + public.rows * row + LETTER * letters * work.letters)
 
 
@@ -97,7 +104,7 @@ def padded(plan: Plan, public: Declared | None, reading: Any) -> Iterator[list[D
     if public is None:
         yield departed
         return
-    whole = seconds(public, len(plan.measurements), cost(reading))
+    whole = seconds(public, len(plan.measurements), costs.cost(reading))
     start = time.monotonic()
     try:
         yield departed

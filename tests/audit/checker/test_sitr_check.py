@@ -449,7 +449,11 @@ def ledger(tmp_path: Path) -> Any:
 def test_it_adds_up_the_entries_of_a_ledger(ledger: Any) -> None:
     assert not wrong(json.dumps(ledger))
     for path in numbers(ledger):
-        assert path[-1] == "number" or wrong(changed(ledger, path, Fraction(101, 100))), path
+        if (
+            path[-1] == "number" or "in_advance" in path
+        ):  # a total of losses, which the plans of a ledger's entries have
+            continue
+        assert wrong(changed(ledger, path, Fraction(101, 100))), path
     ledger["entries"].append(ledger["entries"][0])
     assert len(wrong(json.dumps(ledger))) >= 3
 

@@ -72,7 +72,7 @@ def table(*, rows: int, person: bool, changed: bool) -> pa.Table:
     unit = 3
     for row in numbers[numbers % 200 == unit] if person else [unit]:
         if changed:
-            wards[row], costs[row] = WARDS[(row + 1) % 3], 100.0 - costs[row]
+            wards[row], costs[row] = WARDS[(unit + 1) % 3], 100.0 - costs[row]
     made = pa.table({"ward": wards, "cost": costs})
     return made.append_column("patient", pa.array(numbers % 200)) if person else made
 

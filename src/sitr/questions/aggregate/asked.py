@@ -26,9 +26,9 @@ from sitr.questions.aggregate.view import View
 if TYPE_CHECKING:
     from sitr.questions.aggregate import equivalent, listing, obstacles
 else:  # only a question that cannot be asked needs them
-    equivalent, listing, obstacles = (
-        Later(f"sitr.questions.aggregate.{name}") for name in ("equivalent", "listing", "obstacles")
-    )
+    equivalent = Later("sitr.questions.aggregate.equivalent")
+    listing = Later("sitr.questions.aggregate.listing")
+    obstacles = Later("sitr.questions.aggregate.obstacles")
 
 Beyond = Callable[[BoundedQuery | None], Sequence[SitrError]]
 """Other obstacles than those of the text: of the price and the budget, for the question that can be asked instead."""

@@ -16,6 +16,9 @@ from sitr.questions.aggregate.spelling import Value
 MOST_KEYS = 10_000
 """An expression with more possible values than this has no list of them."""
 
+LARGEST_KEY = 2**63 - 1
+"""The largest whole number that engines have as a key."""
+
 TEMPORAL = (Kind.DATE, Kind.TIMESTAMP)
 
 
@@ -93,7 +96,7 @@ class Typed:
         if self.kind not in (Kind.INTEGER, Kind.DATE) or self.low is None or self.high is None:
             return None
         first, last = math.ceil(self.low), math.floor(self.high)
-        if not 0 <= last - first < MOST_KEYS:
+        if not 0 <= last - first < MOST_KEYS or max(-first, last) > LARGEST_KEY:
             return None
         numbers = range(first, last + 1)
         keys = numbers if self.kind is Kind.INTEGER else (calendar(Fraction(day), Kind.DATE) for day in numbers)
