@@ -3,7 +3,7 @@
 Without options it measures the CPU time of charges at entry 10, 1,000, 100,000 and 1,000,000, of opening a ledger, and
 of `sitr ledger verify`. Long ledgers are written in bulk, with the hashes and signatures that charges would have made.
 
-    python -m benchmarks.ledger --kills 10000       kill -9 during charges, answers, migrations and backups
+    python -m benchmarks.ledger --kills 2500        kill -9 during charges, answers, migrations and backups: each
     python -m benchmarks.ledger --power-cuts 10000  drop what was not synced (needs the extra `faults`)
     python -m benchmarks.ledger --replays 10000     ask the same question again
 """
@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -43,7 +44,8 @@ CHARGE, OPENING = 0.005, 0.05
 PROMISE, PRICE = ZeroConcentratedDP(1.0), ZeroConcentratedDP(1e-7)
 NEIGHBORS = "person (patient_id), add-remove"
 QUESTION = "SELECT ward, COUNT(*) AS n, SUM(cost) AS total FROM visits GROUP BY ward"
-PLAN, DESCRIPTION = "5" * 64, "d" * 64
+WRITTEN = json.dumps({"plan": "x" * 4000})
+PLAN, DESCRIPTION = sha256(WRITTEN.encode()).hexdigest(), "d" * 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ def timed(name: str, run: Callable[[], object], *, repeat: int) -> Figure:
 
 def charge(ledger: SqlLedger, dataset: str) -> None:
     """Charge one question."""
-    ledger.charge(dataset, price=PRICE, question=QUESTION, plan=PLAN, description=DESCRIPTION)
+    ledger.charge(dataset, price=PRICE, question=QUESTION, plan=PLAN, description=DESCRIPTION, written=WRITTEN)
 
 
 def grow(ledger: SqlLedger, dataset: str, *, to: int) -> None:

@@ -192,14 +192,14 @@ def _old(folder: Path, number: int) -> Path:
     home.mkdir()
     SqlLedger(made := home / "made.db").open("clinic", promise=PureDP(1.0), neighbors=NEIGHBORS)
     with closing(sqlite3.connect(made, isolation_level=None)) as connection:
-        for table in ("seals", "acts", "records"):
+        for table in ("plans", "seals", "acts", "records"):
             connection.execute(f"DROP TABLE {table}")
         indexes = connection.execute(
             "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
         ).fetchall()
         for (index,) in indexes:
             connection.execute(f"DROP INDEX {index}")
-        for column in ("charges", "paid", "beside", "plan", "description", "share", "request", "key"):
+        for column in ("charges", "paid", "beside", "plan", "description", "share", "request", "key", "coins"):
             connection.execute(f"ALTER TABLE entries DROP COLUMN {column}")
         connection.execute(f"UPDATE {VERSION_TABLE} SET version_num = '{HISTORY[0]}'")
         entry = (

@@ -4,6 +4,11 @@ The table holds cell numbers, and its domain the number of cells of each column.
 over all pairs of columns, between the table and synthetic rows, and CPU seconds. smartnoise-synth takes part if it is
 installed.
 
+`python -m benchmarks.synthetic flights.parquet flights.yaml --described` takes any CSV or Parquet file. The YAML file
+has, for each column, `bounds: [low, high]` and optionally `bins` (64 if left out), or `keys: [...]`. Errors are then
+also reported for triples, on the grid of these cells: bins of equal width, one cell for each key, and one for NULL.
+With `--runs 5` each method runs five times, and the figures are means ± standard deviations over the runs.
+
 Without files, `python -m benchmarks.synthetic` imitates a made-up year of 336,776 flights, and counts the pairs on
 which synthetic rows are worse than independent columns.
 """
@@ -22,8 +27,10 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow as pa
+import yaml
 from numpy.typing import NDArray
 from pyarrow.csv import read_csv
+from pyarrow.parquet import read_table
 from rich.console import Console
 from rich.table import Table
 
@@ -73,20 +80,62 @@ class Found:
     draw: float = math.nan
     trouble: str = ""
     pairs: tuple[float, ...] = ()
+    triples: float = math.nan
 
 
 Method = Callable[[Census], Found]
 
 
-def errors(census: Census, rows: Codes) -> list[float]:
-    """Σ|p − q| of each pair, between 0 and 2."""
+def errors(census: Census, rows: Codes, *, size: int = 2) -> list[float]:
+    """Σ|p − q| of each pair, or of each set of this many columns, between 0 and 2."""
 
-    def share(of: Codes, i: int, j: int) -> NDArray[np.float64]:
-        cells = of[:, i] * census.cells[j] + of[:, j]
-        return np.bincount(cells, minlength=census.cells[i] * census.cells[j]) / len(of)
+    def share(of: Codes, columns: tuple[int, ...]) -> NDArray[np.float64]:
+        shape = tuple(census.cells[column] for column in columns)
+        places = np.ravel_multi_index(tuple(of[:, column] for column in columns), shape)
+        return np.bincount(places, minlength=math.prod(shape)) / len(of)
 
-    pairs = combinations(range(len(census.names)), 2)
-    return [float(np.abs(share(census.rows, *pair) - share(rows, *pair)).sum()) for pair in pairs]
+    sets = combinations(range(len(census.names)), size)
+    return [float(np.abs(share(census.rows, columns) - share(rows, columns)).sum()) for columns in sets]
+
+
+def described(data: Path, description: Path) -> Census:
+    """A file as cell numbers, by a public description of its columns."""
+    table = read_table(data) if data.suffix == ".parquet" else read_csv(data)
+    cells, rows = [], []
+    public = yaml.safe_load(description.read_text())
+    for name, known in public.items():
+        column = table[name].to_pandas()
+        if "keys" in known:
+            codes = column.map({key: code for code, key in enumerate(known["keys"])})
+            count = len(known["keys"])
+        else:
+            (low, high), count = known["bounds"], known.get("bins", 64)
+            codes = ((column - low) / (high - low) * count).clip(0, count - 1)
+        missing = bool(codes.isna().any()) or known.get("null", False)
+        cells.append(count + missing)
+        rows.append(codes.fillna(count).astype(np.int64).to_numpy())
+    return Census(tuple(public), tuple(cells), np.column_stack(rows))
+
+
+def compare_described(data: Path, description: Path, names: Sequence[str], console: Console, *, runs: int = 1) -> None:
+    """The errors of pairs and triples of each method, on the described cells."""
+    census = described(data, description)
+    ordered = [name for name, known in yaml.safe_load(description.read_text()).items() if "bounds" in known]
+    table = Table("method", "pairs", "triples", "CPU s", "")
+    for name in names:
+        found = [ask(name, census) if name != SITR else ours(census, ordered=ordered) for _ in range(runs)]
+        triples = spread([each.triples for each in found])
+        cpu = float(np.mean([each.cpu for each in found]))
+        table.add_row(name, spread([each.error for each in found]), triples, f"{cpu:.1f}", found[0].trouble)
+    console.print(table)
+
+
+def spread(figures: Sequence[float]) -> str:
+    """The mean, and the standard deviation if there are several runs; empty if a run has no figure."""
+    mean = float(np.mean(figures))
+    if math.isnan(mean):
+        return ""
+    return f"{mean:.4f}" if len(figures) == 1 else f"{mean:.4f} ± {float(np.std(figures, ddof=1)):.4f}"
 
 
 def mean_error(census: Census, rows: Codes) -> float:
@@ -94,9 +143,14 @@ def mean_error(census: Census, rows: Codes) -> float:
     return float(np.mean(errors(census, rows)))
 
 
-def ours(census: Census, *, rho: float = RHO) -> Found:
-    """Sitr, as its users run it: through a ledger, with the system's coins."""
-    ordered = [name for name in census.names if name in ORDERED]
+def ours(census: Census, *, rho: float = RHO, ordered: Sequence[str] | None = None) -> Found:
+    """Sitr, as its users run it: through a ledger, with the system's coins.
+
+    If columns are named as `ordered`, the price is (ε, δ), and triples are compared as well.
+    """
+    price = sitr.ZeroConcentratedDP(rho) if ordered is None else sitr.ApproximateDP(EPSILON, DELTA)
+    judge_triples = ordered is not None
+    ordered = [name for name in census.names if name in ORDERED] if ordered is None else ordered
     cells = dict(zip(census.names, census.cells, strict=True))
     start = time.process_time()
     data = sitr.protect(
@@ -107,16 +161,18 @@ def ours(census: Census, *, rho: float = RHO) -> Found:
         name="census",
     )
     with TemporaryDirectory() as folder:
-        budget = data.budget(sitr.ZeroConcentratedDP(rho), ledger=f"{folder}/ledger.db")
+        budget = data.budget(price, ledger=f"{folder}/ledger.db")
         asked = budget.synthesize(bins=max(census.cells), required=census.names)
-        made = asked.release(sitr.ZeroConcentratedDP(rho))
+        made = asked.release(price)
     rows = made.draw(len(census.rows))
     cpu = time.process_time() - start
     start = time.process_time()
     made.draw(MANY)
     draw = time.process_time() - start
-    of_pairs = errors(census, np.column_stack([rows[name] for name in census.names]))
-    return Found(float(np.mean(of_pairs)), cpu, draw, pairs=tuple(of_pairs))
+    drawn = np.column_stack([rows[name] for name in census.names])
+    of_pairs = errors(census, drawn)
+    triples = float(np.mean(errors(census, drawn, size=3))) if judge_triples else math.nan
+    return Found(float(np.mean(of_pairs)), cpu, draw, pairs=tuple(of_pairs), triples=triples)
 
 
 def independent(census: Census, *, rho: float = RHO) -> Found:
@@ -254,11 +310,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, nargs="?")
     parser.add_argument("domain", type=Path, nargs="?")
+    parser.add_argument("--described", action="store_true", help="the domain is a YAML file with bounds and keys")
     parser.add_argument("--only", choices=METHODS, nargs="*", default=list(METHODS))
+    parser.add_argument("--runs", type=int, default=1, help="runs of each method, with --described")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     if given.data is None or given.domain is None:
         year_of_flights(Console())
+        return
+    if given.described:
+        compare_described(given.data, given.domain, given.only, Console(), runs=given.runs)
         return
     domain = json.loads(given.domain.read_text())
     read = read_csv(given.data)

@@ -18,8 +18,11 @@ from sitr.server.users import Users
 SQL = "SELECT ward, COUNT(*) AS visits, SUM(cost) AS total FROM visits GROUP BY ward"
 
 
+PICTURES = {"width": 1080, "height": 1180}
+
+
 def main(scratch: Path, pictures: Path) -> None:
-    """Ask a question on the page, and take its picture before and after."""
+    """Ask a question on the page, and take pictures of the main pages."""
     settings = demonstration(scratch / "server", port=8399, answer_rows=0)
     people = Users.open(scratch / "people.db", idle=timedelta(hours=1), longest=timedelta(hours=1))
     password = accounts(settings, people)["ana"]
@@ -30,18 +33,34 @@ def main(scratch: Path, pictures: Path) -> None:
     address = f"http://127.0.0.1:{settings.port}"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--headless", "--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1080, "height": 860})
+        page = browser.new_page(viewport=PICTURES)  # type: ignore[arg-type]
+
+        def taken(name: str) -> None:
+            page.mouse.move(0, 0)
+            page.screenshot(path=pictures / f"server-{name}.png")
+
+        page.goto(f"{address}/play")
+        taken("play")
         page.goto(f"{address}/login")
         page.fill("#name", "ana")
         page.fill("#password", password)
         page.click("main button")
         page.goto(f"{address}/datasets/visits/ask")
         page.fill("#sql", SQL)
-        page.wait_for_selector("#preview table")
-        page.screenshot(path=pictures / "server-ask.png")
+        page.wait_for_selector("#preview .imagined")
+        taken("ask")
         page.click("form#question button.main")
         page.wait_for_url("**/answers/*")
-        page.screenshot(path=pictures / "server-answer.png")
+        page.wait_for_selector("section:nth-of-type(2) table")
+        taken("answer")
+        page.goto(f"{address}/datasets/visits")
+        taken("dataset")
+        page.goto(f"{address}/datasets/visits/publish")
+        page.check("#table-0-1")
+        page.check("#table-0-4")
+        page.check("#table-1-5")
+        page.wait_for_selector("#preview table")
+        taken("tables")
         browser.close()
     server.should_exit = True
 

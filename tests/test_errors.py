@@ -166,7 +166,7 @@ def test_namespaces_suggest_names(module, name, near):
 
 SOURCES = {path.as_posix(): path.read_text("utf-8") for path in sorted(Path(sitr.errors.__file__).parent.rglob("*.py"))}
 
-RESPONSES = {"Forbidden", "HTTPException", "NotFound", "TooMany", "Unauthenticated", "Unknown"}
+RESPONSES = {"Forbidden", "HTTPException", "NotFound", "NotIdentified", "TooMany", "Unauthenticated", "Unknown"}
 """How routes of the server end: `sitr.server.failures` makes a response of each. No user of the library sees them."""
 
 ALLOWED = {
@@ -184,6 +184,7 @@ ALLOWED = {
     ("verify_table", "typer.Exit"): "the exit code is the verdict",
     ("digest", "typer.Exit"): "the exit code is the verdict",
     ("verify", "typer.Exit"): "the exit code is the verdict",
+    ("_checked", "error_of"): "returns a SitrError, from another file",
     ("known", "altered"): "returns a LedgerError, from another file",
     ("resume", "altered"): "returns a LedgerError, from another file",
     ("_check_opened", "altered"): "returns a LedgerError, from another file",
@@ -195,9 +196,11 @@ ALLOWED = {
     ("ask", "Back"): "the interview catches it and asks the previous question again",
     ("ask", "KeyboardInterrupt"): "the end of the input stops like Ctrl-C",
     ("_named", "ValueError"): "whoever reads a kept answer catches it",
+    ("_numbers", "ValueError"): "whoever reads a kept answer catches it",
     ("parse", "unreadable"): "returns a QuestionError, from another file",
     ("_paid", "changed"): "returns a FileError, from another file",
     ("asked", "first.among"): "a SitrError, with the other obstacles of the question",
+    ("bound_with_sets", "first.among"): "a SitrError, with the other obstacles of the question",
     ("question", "better.among"): "a DescriptionError, with the other obstacles of the question",
     ("bounds_of", "ValueError"): "the reader of options catches it",
     ("_days", "ValueError"): "caught in the same function",
@@ -207,6 +210,17 @@ ALLOWED = {
     ("_wait", "late"): "returns a LedgerBusy",
     ("now", "altered"): "returns a LedgerError, from another file",
     ("time_of", "typer.Exit"): "the exit code is the verdict",
+    ("get", "Unanswered"): "an OSError; the witness catches it",
+    ("get", "_refused"): "an OSError; the witness catches it",
+    ("put", "Unanswered"): "an OSError; the witness catches it",
+    ("put", "_refused"): "an OSError; the witness catches it",
+    ("_exchange", "Unanswered"): "an OSError; the witness catches it",
+    ("_send", "sites.Unanswered"): "an OSError; caught in the same file",
+    ("_opened", "_Changed"): "caught in the same file",
+    ("_parts", "BadZipFile"): "whoever reads the file of a model catches it",
+    ("_unpacked", "BadZipFile"): "whoever reads the file of a model catches it",
+    ("_array", "ValueError"): "whoever reads the file of a model catches it",
+    ("resumed", "ValueError"): "whoever reads records takes it for one that was changed",
 }
 
 

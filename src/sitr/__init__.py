@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sitr.accounting.compare import compare as compare
     from sitr.accounting.schedule_file import read_schedule as read_schedule
     from sitr.accounting.training import Training as Training
+    from sitr.client.connect import connect as connect
     from sitr.errors import SitrError as SitrError
     from sitr.flavors.approximate import ApproximateDP as ApproximateDP
     from sitr.flavors.approximate_zero_concentrated import (
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from sitr.questions.aggregate.functions.variance import variance as variance
     from sitr.session.dataset import open as open
     from sitr.session.dataset import protect as protect
+    from sitr.session.synthetic import load as load
 
 _HOMES = {
     "ApproximateDP": "flavors.approximate",
@@ -89,6 +91,7 @@ _HOMES = {
     "calibrate": "accounting.calibrate",
     "column": "questions.aggregate.frame",
     "compare": "accounting.compare",
+    "connect": "client.connect",
     "correlation": "questions.aggregate.functions.covariance",
     "count": "questions.aggregate.functions.count",
     "count_if": "questions.aggregate.functions.count_if",
@@ -99,6 +102,7 @@ _HOMES = {
     "interop": "",
     "learn": "",
     "ledger": "",
+    "load": "session.synthetic",
     "loss": "",
     "max": "questions.aggregate.functions.extremes",
     "mean": "questions.aggregate.functions.mean",
@@ -120,5 +124,5 @@ _HOMES = {
 }
 __getattr__, __dir__, _ = lazily(__name__, _HOMES)
 
-# For `from sitr import *`: without the parts, and without names that would hide Python's own.
-__all__ = [name for name, home in _HOMES.items() if home and name not in ("max", "min", "open", "sum")]
+# For `from sitr import *`: without the parts, and without names that would hide those of Python or of databases.
+__all__ = [name for name, home in _HOMES.items() if home and name not in ("connect", "max", "min", "open", "sum")]

@@ -276,3 +276,26 @@ def test_keys_that_are_not_listed_can_count_as_missing(numbers: Numbers) -> None
         cells = Categories(Column("v", Kind.TEXT), ("a",), Rule.MISSING, missing)
         assert numbers(rows, cells) == [0, other, other, other]
     assert numbers(rows, Categories(Column("v", Kind.TEXT), (), Rule.MISSING)) == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("missing", [Rule.CELL, Rule.DROP])
+@pytest.mark.parametrize("cuts", [(0,), (1,), (-3, 0, 1), (-4, -3, 0, 1, 2, 7), tuple(range(-4, 10))], ids=repr)
+def test_cuts(numbers: Numbers, cuts: tuple[int, ...], missing: Rule) -> None:
+    """The bin of a granule is the last that begins at it or before it, in every type of number."""
+    for kind, type_, step in ((Kind.INTEGER, pa.int16(), 1), (Kind.REAL, pa.float64(), Fraction(1, 4))):
+        axis = Granular(Column("v", kind), -5, 9, Fraction(step), len(cuts) + 1, missing, cuts)
+        granules = [*range(-8, 13), None]
+        rows = pa.table({"v": pa.array([None if k is None else float(k * step) for k in granules]).cast(type_)})
+        nothing = len(cuts) + 1 if missing is Rule.CELL else None
+        expected = [nothing if k is None else sum(cut <= min(max(k, -5), 9) for cut in cuts) for k in granules]
+        assert numbers(rows, axis) == expected
+        inside = [axis.first(place) for place in range(axis.bins + 1)]
+        assert inside == [-5, *cuts, 10]
+    nan = pa.table({"v": pa.array([math.nan, math.inf, -math.inf])})
+    assert numbers(nan, axis) == [nothing, len(cuts), 0]
+
+
+def test_cuts_of_dates(numbers: Numbers) -> None:
+    axis = Granular(Column("v", Kind.DATE), 0, 9, Fraction(1), 3, Rule.CELL, (4, 5))
+    rows = pa.table({"v": pa.array([*(date(1970, 1, 1) + timedelta(day) for day in range(-1, 11)), None])})
+    assert numbers(rows, axis) == [0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2, 3]

@@ -27,9 +27,9 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.asked import asked
 from sitr.questions.aggregate.bind import BoundedQuery, Cells
+from sitr.questions.aggregate.catalog import Catalog
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.question import AggregateQuestion
-from sitr.questions.aggregate.relations import Catalog
 from sitr.questions.aggregate.stability import people, stability
 from sitr.questions.aggregate.view import Paired
 from sitr.questions.batch.question import BatchQuestion

@@ -27,8 +27,8 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
 from sitr.questions.aggregate.asked import asked
 from sitr.questions.aggregate.bind import BoundedQuery, Cells
+from sitr.questions.aggregate.catalog import Catalog, Compared
 from sitr.questions.aggregate.nodes import text
-from sitr.questions.aggregate.relations import Catalog, Compared
 from sitr.questions.aggregate.stability import stability
 
 SCHEMA = pa.schema(

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks.synthetic import Census, Found, ask, bootstrap, flights, independent, mean_error, ours, targets
+from benchmarks.synthetic import (
+    Census,
+    Found,
+    ask,
+    bootstrap,
+    described,
+    errors,
+    flights,
+    independent,
+    mean_error,
+    ours,
+    spread,
+    targets,
+)
 
 GENERATOR = np.random.default_rng(2)
 AGE = GENERATOR.integers(0, 6, 4000)
@@ -18,6 +32,20 @@ def test_errors() -> None:
     assert mean_error(CENSUS, CENSUS.rows) == 0.0
     apart = np.column_stack([AGE, (AGE // 2 + 1) % 3, CENSUS.rows[:, 2]])
     assert mean_error(CENSUS.only(["age", "ward"]), apart[:, :2]) == pytest.approx(2.0)
+
+
+def test_errors_of_triples() -> None:
+    assert errors(CENSUS, CENSUS.rows, size=3) == [0.0]
+    apart = np.column_stack([AGE, (AGE // 2 + 1) % 3, CENSUS.rows[:, 2]])
+    assert errors(CENSUS, apart, size=3) == [pytest.approx(2.0)]
+
+
+def test_a_described_file_is_cut_into_its_cells(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,k\n0,b\n9.9,a\n50,\n,a\n")
+    (tmp_path / "a.yaml").write_text("x: {bounds: [0, 10], bins: 5}\nk: {keys: [a, b], null: true}\n")
+    census = described(tmp_path / "a.csv", tmp_path / "a.yaml")
+    assert (census.names, census.cells) == (("x", "k"), (6, 3))
+    assert census.rows.tolist() == [[0, 1], [4, 0], [4, 2], [5, 0]]
 
 
 def test_methods_have_the_expected_order() -> None:
@@ -49,3 +77,9 @@ def test_targets() -> None:
 def test_missing_libraries_are_reported() -> None:
     found = ask("smartnoise-synth MST", CENSUS)
     assert math.isnan(found.error) == bool(found.trouble)
+
+
+def test_several_runs_have_a_mean_and_a_spread() -> None:
+    assert spread([0.25]) == "0.2500"
+    assert spread([0.1, 0.2, 0.3]) == "0.2000 ± 0.1000"
+    assert spread([math.nan, 0.2]) == ""

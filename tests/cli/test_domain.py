@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sitr.cli.domain import Domain, read_domain
+from sitr.dataset.cells import Scale
 from sitr.dataset.schema import Column, Kind, Table
 from sitr.errors import BadUsage
 from sitr.neighbors.relation import Relation
@@ -34,9 +35,26 @@ def test_all_that_can_be_said(tmp_path: Path) -> None:
     assert read_domain(None) == Domain()
 
 
+def test_rules(tmp_path: Path) -> None:
+    rules = """\
+month: {derived: EXTRACT(month FROM day)}
+region: {derived: {district: {Irbid: North}}}
+start: {at_most: end}
+cost: {spikes: [0], scale: log}
+end: {null_with: start}
+"""
+    (tmp_path / "domain.yaml").write_text(rules)
+    found = read_domain(tmp_path / "domain.yaml")
+    assert found.derived["month"].text == "EXTRACT(month FROM day)"  # type: ignore[union-attr]
+    assert found.derived["region"] == {"district": {"Irbid": "North"}}
+    assert (found.spikes, found.scales) == ({"cost": [0]}, {"cost": Scale.LOG})
+    assert (found.ordered, found.together) == ([("start", "end")], [("end", "start")])
+
+
 @pytest.mark.parametrize(
     ("text", "what"),
     [
+        ("age: {scale: cubic}", "the scale of age is not one of linear, log"),
         ("- age", "not YAML with one mapping"),
         ("age: 3", "not YAML with one mapping"),
         ("age: {bounds: [0", "not YAML with one mapping"),

@@ -33,6 +33,7 @@ COMMANDS = (
     "histogram",
     "publish",
     "synthesize",
+    "draw",
     "dummy",
     "suggest",
     "show",

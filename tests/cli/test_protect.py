@@ -430,7 +430,7 @@ def test_a_person_in_each_month_has_a_budget_of_each_month(sitr: Sitr, tmp_path:
     assert "--period admitted:month" in " ".join(wrong.err.split())
     assert sitr("protect", tmp_path / "visits.csv", *who, "--period", "admitted:month", *budget).code == 0
     asked = (tmp_path / "visits.sitr.yaml", "SELECT COUNT(*) AS n FROM visits", "--price", "pure(40)", "--bias", "off")
-    assert "names no month" in " ".join(sitr("ask", *asked).err.split())
+    assert "does not name one month" in " ".join(sitr("ask", *asked).err.split())
     told = sitr("ask", *asked, "--period", "2026-03", "--json").told()
     assert told["rows"][0]["values"][0]["value"] == 2
     assert told["receipt"]["dataset"] == "visits@2026-03"

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -58,12 +62,23 @@ def test_other_files(sitr: Sitr, description: Path, name: str, read: Callable[[s
     assert sitr("synthesize", description, *PRICE, *FEW, "--rows", 20, "-o", name).code == 0
     assert read(name).column_names == ["ward", "insurance"]
     assert read(name).num_rows == 20
+    about = Path(f"{name}.about.json")
+    assert about.exists() == name.endswith(".csv")  # an Arrow file says it in its metadata
+    if about.exists():
+        told = json.loads(about.read_text())
+        assert (told["synthetic"], told["private"], told["rows"], told["file"]) == (True, True, 20, "rows.csv")
+        assert [each["name"] for each in told["columns"]] == ["ward", "insurance"]
+        assert told["price"]["notation"] == "zcdp(rho=0.05)"
+        assert told["about"].startswith("These rows are synthetic: they imitate visits and belong to nobody.")
 
 
 def test_json(sitr: Sitr, description: Path) -> None:
     words = ("--quality", "zcdp(0.01)", "--rows", 100, "-o", "rows.csv", "--json")
     told = sitr("synthesize", description, *PRICE, *FEW, *words).told()
-    assert (told["kind"], told["drawn"], told["written"]) == ("synthetic rows", 100, ["rows.csv"])
+    assert (told["kind"], told["drawn"], told["written"]) == (
+        *("synthetic rows", 100),
+        ["rows.csv", "rows.csv.about.json"],
+    )
     assert told["price"]["notation"] == "zcdp(rho=0.06)"
     assert told["quality"]["price"]["notation"] == "zcdp(rho=0.01)"
     assert len(told["quality"]["pairs"]) == 1
@@ -248,7 +263,7 @@ def test_rows_that_cannot_be_written_are_not_lost(
 ) -> None:
     words = ("synthesize", description, *PRICE, *FEW, "--rows", 20)
     with monkeypatch.context() as broken:
-        broken.setattr("pyarrow.csv.write_csv", full)
+        broken.setattr("pyarrow.csv.CSVWriter", full)
         done = sitr(*words, "-o", "rows.csv", "--plot", "plot.svg", "--quality", "zcdp(0.01)", "--json")
     assert done.code == 1
     assert done.told()["written"] == ["plot.svg"]
@@ -272,7 +287,7 @@ def test_an_interrupted_fit_says_where_the_tables_are(
 
     words = ("synthesize", description, *PRICE, *FEW, "--rows", 20, "-o", "rows.csv")
     with monkeypatch.context() as broken:
-        broken.setattr("sitr.session.synthetic.portrait", stop)
+        broken.setattr("sitr.session.synthesis.portrait", stop)
         done = sitr(*words)
     (kept,) = Path().glob("*.answers/*.json")
     assert (done.code, entries()) == (code, 1)
@@ -322,3 +337,76 @@ def test_rows_that_cannot_be_drawn_leave_their_tables(
     assert done.code != 0
     assert str(kept.resolve()) in done.err
     assert (sitr(*words).code, entries()) == (0, 1)
+
+
+KILLED = """
+    import os, signal
+    from sitr.session import synthesis
+
+    def dying(*_, **__):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    synthesis.portrait = dying
+    from sitr.cli.main import main
+    main()
+"""
+
+
+@pytest.mark.sampled(2)
+def test_a_killed_fit_loses_nothing(sitr: Sitr, description: Path) -> None:
+    """The process dies between the charge with its noise, and the fit: the same command fits and spends nothing."""
+    words = ("synthesize", str(description), *PRICE, *FEW, "--rows", "20")
+    command = [sys.executable, "-c", textwrap.dedent(KILLED), *words, "-o", "rows.csv"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert run.returncode == -signal.SIGKILL, run.stderr
+    (kept,) = Path().glob("*.answers/*.json")
+    noisy = json.loads(kept.read_text())["released"]
+    assert not Path("rows.csv").exists()
+    again = sitr(*words, "-o", "rows.csv", "--model", "model.sitr")
+    assert (again.code, entries()) == (0, 1)
+    assert "kept answer of entry 1" in again.out
+    assert "ρ = 0.45 of ρ = 0.5" in again.out
+    assert json.loads(kept.read_text())["released"] == noisy  # fitted again, not measured again
+    assert sitr("draw", "model.sitr", "--rows", 30, "-o", "more.csv").code == 0
+    assert (pyarrow.csv.read_csv("more.csv").num_rows, entries()) == (30, 1)
+
+
+RULED = """\
+insurance: {keys: [public, private, self-paid]}
+ward: {derived: {insurance: {public: Surgery, private: Maternity, self-paid: Surgery}}}
+days: {bounds: [0, 60], at_most: visit_id}
+visit_id: {bounds: [0, 60], null_with: days, bins: 10}
+"""
+
+
+def test_rules_in_files_and_options(sitr: Sitr, description: Path) -> None:
+    """The same rules, spelled in YAML and as options, hold in every row."""
+    Path("rules.yaml").write_text(RULED)
+    words = ("synthesize", description, *PRICE, "--rows", 2000, "--columns", "insurance,ward,days,visit_id")
+    done = sitr(*words, "--domain", "rules.yaml", "-o", "yaml.parquet")
+    assert (done.code, done.err) == (0, "")
+    options = ("--ordered", "days <= visit_id", "--together", "days,visit_id", "--derived")
+    plain = "insurance: {keys: [public, private, self-paid]}\ndays: {bounds: [0, 60]}\nvisit_id: {bounds: [0, 60]}\n"
+    Path("plain.yaml").write_text(plain)
+    case = "ward=CASE WHEN insurance = 'private' THEN 'Maternity' ELSE 'Surgery' END"
+    assert sitr(*words, "--domain", "plain.yaml", *options, case, "-o", "options.parquet").code == 0
+    for name in ("yaml", "options"):
+        rows = pyarrow.parquet.read_table(f"{name}.parquet").to_pylist()
+        assert all((row["ward"] == "Maternity") == (row["insurance"] == "private") for row in rows)
+        assert all((row["days"] is None) == (row["visit_id"] is None) for row in rows)
+        assert all(row["days"] is None or row["days"] <= row["visit_id"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--derived", "ward"), "--derived COLUMN=EXPRESSION"),
+        (("--ordered", "days < cost"), "--ordered 'A <= B'"),
+        (("--derived", "ward=insurance) IS NULL OR (insurance"), "is not one expression"),
+        (("--together", "ward"), "two or more imitated columns"),
+    ],
+)
+def test_wrong_rules_cost_nothing(sitr: Sitr, description: Path, words: tuple[str, str], message: str) -> None:
+    refused = sitr("synthesize", description, *PRICE, *FEW, "--rows", 5, "-o", "rows.csv", *words, "--json").error()
+    assert message in f"{refused['wanted']} {refused['given']}"
+    assert entries() == 0

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from datetime import date, datetime
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 
-from sitr.dataset.cells import Categories, Dates, Edges, Even, Granular, Rule, Step
+from sitr.dataset.cells import Categories, Dates, Edges, Even, Granular, Rule, Scale, Step
 from sitr.dataset.domain import DeclaredCells, axis, drawable
 from sitr.dataset.schema import Column, Kind, Quantised
 from sitr.errors import DescriptionError, QuestionError
@@ -126,3 +129,51 @@ def test_keys_to_draw_from() -> None:
     assert drawable(AGE, DeclaredCells(bins=64, keys=[1, 2], bounds=(0, 9))) == Categories(
         AGE, (1, 2), Rule.MISSING, Rule.DROP
     )
+
+
+GAIN = Column("gain", Kind.INTEGER)
+
+
+def bins_of(axis: object) -> list[str]:
+    assert isinstance(axis, Granular)
+    return [cell.label for cell in axis.cells()]
+
+
+def test_spikes_have_cells_of_their_own() -> None:
+    cut = drawable(GAIN, DeclaredCells(bins=2, bounds=(0, 99), spikes=[0, 50, 99]))
+    assert bins_of(cut) == ["0", "1 to 49", "50", "51 to 98", "99", "(no value)"]
+    day = Column("day", Kind.DATE)
+    ends = (date(2024, 1, 1), date(2024, 1, 31))
+    assert bins_of(drawable(day, DeclaredCells(bins=1, bounds=ends, spikes=[date(2024, 1, 1)])))[0] == "2024-01-01"
+    assert isinstance(cut, Granular)
+    assert drawable(GAIN, DeclaredCells(bins=2, bounds=(0, 99))) == replace(cut, bins=2, cuts=())
+
+
+@pytest.mark.parametrize("ends", [(0, 10**6), (-(10**6), 10**6), (-(10**6), -1), (5, 6), (1000, 2000), (-7, 10**5)])
+def test_bins_on_a_logarithmic_scale(ends: tuple[int, int]) -> None:
+    """They cover all values once, and each is about a constant factor wider than its neighbour nearer to 0."""
+    cut = drawable(GAIN, DeclaredCells(bins=20, bounds=ends, scale=Scale.LOG))
+    assert isinstance(cut, Granular)
+    firsts = [cut.first(place) for place in range(cut.bins + 1)]
+    assert (firsts[0], firsts[-1]) == (ends[0], ends[1] + 1)
+    assert firsts == sorted(set(firsts))
+    assert cut.bins <= 20
+    steps = [math.copysign(math.log1p(abs(k)), k) for k in firsts]
+    wide = (steps[-1] - steps[0]) / 20
+    assert all(later - earlier < wide + math.log(2) + 1e-9 for earlier, later in pairwise(steps))
+
+
+@pytest.mark.parametrize(
+    ("column", "wanted", "message"),
+    [
+        (GAIN, DeclaredCells(bins=2, bounds=(0, 99), spikes=[100]), "values within its bounds"),
+        (GAIN, DeclaredCells(bins=2, bounds=(0, 99), spikes=[0.5]), "values within its bounds"),
+        (GAIN, DeclaredCells(bins=2, bounds=(0, 99), spikes=["0"]), "values within its bounds"),  # type: ignore[list-item]
+        (GAIN, DeclaredCells(bins=2000, bounds=(0, 9999), spikes=[0]), "at most 1,024 bins"),
+        (GAIN, DeclaredCells(bins=2, keys=[1, 2], spikes=[1]), "neither spikes nor a scale"),
+        (GAIN, DeclaredCells(bins=2, keys=[1, 2], scale=Scale.LOG), "neither spikes nor a scale"),
+    ],
+)
+def test_cuts_that_make_no_sense(column: Column, wanted: DeclaredCells, message: str) -> None:
+    with pytest.raises(QuestionError, match=message):
+        drawable(column, wanted)

@@ -27,6 +27,7 @@ def test_every_spelling_is_the_same_price(number: float) -> None:
 
 def test_a_random_promise_is_a_price_too() -> None:
     assert price_of("random(pure(1), 0.05)") == RandomDP(PureDP(1), 0.05)
+    assert price_of("gaussian(1)") == price_of(GaussianDP(1.0)) == GaussianDP(1.0)
 
 
 @pytest.mark.parametrize("number", [0.05, 1, 0])
@@ -38,7 +39,8 @@ def test_a_bare_number_is_refused_with_both_spellings(number: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [None, True, GaussianDP(1.0), "gaussian(1)", "renyi(2, 0.1)", object(), PureDP, [0.05]]
+    "other",
+    [None, True, RandomDP(GaussianDP(1.0), 0.1), "concentrated(1, 1)", "renyi(2, 0.1)", object(), PureDP, [0.05]],
 )
 def test_what_no_budget_is_kept_in_is_refused(other: Any) -> None:
     with pytest.raises(IncompatiblePromises, match=r"Expected a promise such as zcdp\(0\.05\)"):

@@ -8,7 +8,7 @@ from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentrat
 from sitr.flavors.notation import parse, write
 from sitr.flavors.promise import LARGEST
 from sitr.flavors.pure import PureDP
-from sitr.flavors.uncapped import odometer, uncapped
+from sitr.flavors.uncapped import odometer
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.report.words.notation import notation
 
@@ -18,7 +18,7 @@ ALL = [odometer("pure"), odometer("zcdp"), odometer("approximate", 1e-6), odomet
 @pytest.mark.parametrize("budget", ALL, ids=write)
 def test_reading_and_writing_are_inverse_and_show_no_huge_number(budget):
     assert parse(write(budget)) == budget
-    assert uncapped(budget)
+    assert budget.uncapped
     assert "308" not in write(budget)
     assert "308" not in notation(budget)
     assert "∞" in notation(budget)
@@ -29,7 +29,7 @@ def test_reading_and_writing_are_inverse_and_show_no_huge_number(budget):
     [PureDP(1.0), PureDP(LARGEST / 2), ApproximateDP(1.0, 1e-6), ApproximateDP(LARGEST, 1.0), ZeroConcentratedDP(1.0)],
 )
 def test_every_other_budget_has_a_cap_and_its_usual_notation(capped):
-    assert not uncapped(capped)
+    assert not capped.uncapped
     assert "odometer" not in write(capped)
     assert parse(write(capped)) == capped
 

@@ -201,7 +201,7 @@ def test_a_condition_on_the_outer_rows_alone_is_refuted(monkeypatch: pytest.Monk
 def test_a_reading_without_a_named_period_has_no_tree(name: str) -> None:
     table = described()
     unnamed = replace(table, unit=Person("id", Period("day", Length.MONTH)))
-    with pytest.raises(QuestionError, match="does not say which month it reads"):
+    with pytest.raises(QuestionError, match="does not say which period it reads"):
         tree(readings(unnamed)[name])
 
 

@@ -41,6 +41,7 @@ from sitr.questions.statistic.question import StatisticQuestion
 from sitr.questions.suggest.question import SuggestionQuestion
 from sitr.questions.synthetic.quality import QualityQuestion
 from sitr.questions.synthetic.question import SyntheticQuestion
+from sitr.questions.tables.grouping import GroupingQuestion
 from sitr.questions.tables.question import TablesQuestion
 from sitr.sensitivity import median, smooth
 from sitr.session.budget import Budget
@@ -121,6 +122,11 @@ KINDS: dict[type, Kind] = {
     HistogramQuestion: Kind(lambda budget: budget.histogram("cost", bins=8)),
     SyntheticQuestion: Kind(lambda budget: budget.synthesize(columns=["ward", "cost"], bins=4)),
     SuggestionQuestion: Kind(lambda budget: budget.suggest("cost")),
+    GroupingQuestion: Kind(
+        lambda budget: budget.sql(
+            "SELECT ward, COUNT(*) AS n, SUM(cost) AS total, AVG(cost) AS mean FROM visits GROUP BY ROLLUP (ward)"
+        )
+    ),
     TablesQuestion: Kind(
         lambda budget: budget.tables(
             [("ward", "cost"), "ward"], bins={"cost": 4}, measures=["count", "sum(cost)", "mean(cost)"]

@@ -70,11 +70,11 @@ def test_a_ledger_of_a_newer_version_is_refused(path: Path, change: str) -> None
 def _first_version(path: Path) -> None:
     SqlLedger(path).open("clinic", promise=PureDP(1.0), neighbors="row, add-remove")
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for table in ("seals", "acts", "records"):
+        for table in ("plans", "seals", "acts", "records"):
             connection.execute(f"DROP TABLE {table}")
         for index in ("entries_by_dataset", "entries_by_request", "entries_by_key"):
             connection.execute(f"DROP INDEX {index}")
-        for column in ("charges", "paid", "beside", "plan", "description", "share", "request", "key"):
+        for column in ("charges", "paid", "beside", "plan", "description", "share", "request", "key", "coins"):
             connection.execute(f"ALTER TABLE entries DROP COLUMN {column}")
         connection.execute(f"UPDATE {VERSION_TABLE} SET version_num = '0001'")
         for price in (0.1, 0.2, 0.1):

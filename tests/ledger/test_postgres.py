@@ -8,6 +8,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -397,18 +398,135 @@ def as_role(url: str, role: str) -> str:
     return url.replace("postgres@", f"{role}@")
 
 
+@contextmanager
+def roles(url: str, *, without: str = "nothing") -> Iterator[None]:
+    """The roles of the documentation, with its grants except those that mention something."""
+    with raw(url) as connection:
+        for role in ("steward", "analyst", "auditor"):
+            connection.execute(f"DROP ROLE IF EXISTS {role}")
+        for statement in grants(url.rpartition("=")[2]):
+            if without not in statement:
+                connection.execute(statement)
+    try:
+        yield
+    finally:
+        with raw(url) as connection:
+            for role in ("steward", "analyst", "auditor"):
+                connection.execute(f"DROP OWNED BY {role}")
+                connection.execute(f"DROP ROLE {role}")
+
+
+MONTHS = "person (patient_id) in each month (admitted), add-remove"
+
+
+def opened_period(url: str, dataset: str) -> None:
+    SqlLedger(url).open_part(dataset, of="visits")
+    SqlLedger(url).charge(dataset, price=PRICE, question="COUNT(*)")
+
+
+def test_an_analyst_opens_the_next_period_and_nothing_else(
+    ledger: SqlLedger, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import psycopg
+
+    ledger.open("visits", promise=PureDP(1.0), neighbors=MONTHS)
+    analyst = as_role(url, "analyst")
+    with roles(url):
+        monkeypatch.setenv("SITR_STATE", str(tmp_path / "analyst"))
+        opened_period(analyst, "visits@2026-03")
+        opened_period(analyst, "visits@2026-q2")
+        found = {each.dataset: (each.promise, each.neighbors) for each in ledger.accounts()}
+        assert found["visits@2026-03"] == found["visits@2026-q2"] == found["visits"] == (PureDP(1.0), MONTHS)
+        assert faults(ledger) == set()
+        with closing(connected(analyst)) as made:
+            made.execute(f"SET search_path = {url.rpartition('=')[2]}")
+            call = "SELECT sitr_ledger_open_period(%s, %s, '2026-01-01T00:00:00+00:00')"
+            for period, whole in (("visits@later", "visits"), ("other", "visits"), ("clinic@2026-03", "clinic")):
+                made.execute(call, [period, whole])  # which opens nothing
+            assert {each.dataset for each in ledger.accounts()} == set(found)
+            with pytest.raises(psycopg.errors.UniqueViolation):
+                made.execute(call, ["visits@2026-03", "visits"])
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                made.execute("INSERT INTO accounts SELECT 'visits@2026-05', promise, neighbors, opened FROM accounts")
+        with closing(connected(as_role(url, "auditor"))) as made:
+            made.execute(f"SET search_path = {url.rpartition('=')[2]}")
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                made.execute(call, ["visits@2026-05", "visits"])
+        # Whoever calls it past Sitr opens a period without a record: nothing can be charged to it, and it is found.
+        with closing(connected(analyst)) as made:
+            made.execute(f"SET search_path = {url.rpartition('=')[2]}")
+            made.execute(call, ["visits@2026-06", "visits"])
+        with pytest.raises(LedgerError, match="not the one that was opened"):
+            SqlLedger(analyst).charge("visits@2026-06", price=PRICE, question="COUNT(*)")
+        assert faults(ledger) == {Fault.EXTRA_ROW}
+
+
+@pytest.mark.parametrize("careless", [False, True])
+def test_an_analyst_cannot_lend_the_function_a_table_of_their_own(ledger: SqlLedger, url: str, careless: bool) -> None:
+    """A temporary table comes first unless pg_temp is named, and its triggers run with the rights of who inserts."""
+    ledger.open("visits", promise=PureDP(1.0), neighbors="person (patient) in each month, add-remove")
+    name = url.rpartition("=")[2]
+    with raw(url) as connection:
+        if careless:  # as it must not be made: then the attack succeeds
+            connection.execute(f"ALTER FUNCTION sitr_ledger_open_period SET search_path = {name}")
+    with roles(url), closing(connected(as_role(url, "analyst"))) as made:
+        made.execute("CREATE TEMP TABLE accounts (dataset text, promise text, neighbors text, opened text)")
+        made.execute("INSERT INTO accounts VALUES ('visits', 'pure(epsilon=9.0)', ') in each ', '')")
+        made.execute(
+            "CREATE FUNCTION pg_temp.stolen() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+            f"INSERT INTO {name}.accounts VALUES ('mine', 'pure(epsilon=9.0)', 'row', ''); RETURN NEW; END $$"
+        )
+        made.execute("CREATE TRIGGER stolen BEFORE INSERT ON accounts FOR EACH ROW EXECUTE FUNCTION pg_temp.stolen()")
+        made.execute("SELECT sitr_ledger_open_period('visits@2026-03', 'visits', '2026-01-01T00:00:00+00:00')")
+    with raw(url) as connection:
+        rows = connection.execute("SELECT dataset, promise FROM accounts").fetchall()
+    found = {row["dataset"]: row["promise"] for row in rows}
+    assert ("mine" in found) == careless
+    assert careless or found["visits@2026-03"] == "pure(epsilon=1.0)"
+
+
+def test_without_the_function_no_analyst_opens_a_period(
+    ledger: SqlLedger, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.open("visits", promise=PureDP(1.0), neighbors=MONTHS)
+    with roles(url, without="FUNCTION"):
+        monkeypatch.setenv("SITR_STATE", str(tmp_path / "analyst"))
+        with pytest.raises(LedgerError, match="Your role may not do this"):
+            opened_period(as_role(url, "analyst"), "visits@2026-03")
+    assert {each.dataset for each in ledger.accounts()} == {"clinic", "visits"}
+
+
+def test_an_upgrade_gives_the_roles_what_they_need(
+    ledger: SqlLedger, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if the roles had been made before there were plans."""
+    ledger.open("visits", promise=PureDP(1.0), neighbors=MONTHS)
+    with roles(url):
+        with raw(url) as connection:
+            connection.execute("DROP FUNCTION sitr_ledger_open_period")
+            connection.execute("DROP TABLE plans")
+            connection.execute("ALTER TABLE entries DROP COLUMN coins")
+            connection.execute("UPDATE sitr_ledger_revision SET version_num = '0006'")
+        with pytest.raises(LedgerError, match="Your role may not do this"):
+            SqlLedger(as_role(url, "analyst"))
+        SqlLedger(url)
+        monkeypatch.setenv("SITR_STATE", str(tmp_path / "analyst"))
+        opened_period(as_role(url, "analyst"), "visits@2026-03")
+        written = "the plan"
+        plan = sha256(written.encode()).hexdigest()
+        analyst = SqlLedger(as_role(url, "analyst"))
+        analyst.charge("visits@2026-03", price=PRICE, question="COUNT(*)", plan=plan, written=written)
+        assert analyst.plan(plan) == written
+    assert faults(ledger) == set()
+
+
 def test_the_auditor_verifies_and_writes_nothing(
     ledger: SqlLedger, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import psycopg
 
     charge(ledger)
-    with raw(url) as connection:
-        for role in ("steward", "analyst", "auditor"):
-            connection.execute(f"DROP ROLE IF EXISTS {role}")
-        for statement in grants(url.rpartition("=")[2]):
-            connection.execute(statement)
-    try:
+    with roles(url):
         monkeypatch.setenv("SITR_STATE", str(tmp_path / "analyst"))
         charge(SqlLedger(as_role(url, "analyst")))
         monkeypatch.setenv("SITR_STATE", str(tmp_path / "auditor"))
@@ -429,8 +547,3 @@ def test_the_auditor_verifies_and_writes_nothing(
         monkeypatch.setenv("SITR_STATE", str(tmp_path / "steward"))
         SqlLedger(as_role(url, "steward")).open("new", promise=PureDP(9.0), neighbors="row, add-remove")
         assert len(ledger.entries()) == 2
-    finally:
-        with raw(url) as connection:
-            for role in ("steward", "analyst", "auditor"):
-                connection.execute(f"DROP OWNED BY {role}")
-                connection.execute(f"DROP ROLE {role}")

@@ -13,6 +13,7 @@ from sitr.errors import BudgetExceeded, LedgerError, LedgerMismatch
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Kept
+from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
@@ -43,6 +44,7 @@ PRICES = [
     (ApproximateDP(1.0, 1e-6), ApproximateDP(0.1, 1e-8)),
     (ZeroConcentratedDP(1.0), ZeroConcentratedDP(1 / 3)),
     (ApproximateZeroConcentratedDP(1.0, 1e-6), ApproximateZeroConcentratedDP(0.3, 1e-7)),
+    (GaussianDP(1.0), GaussianDP(0.3)),
 ]
 
 
@@ -86,7 +88,7 @@ def test_a_backup_that_misses_nothing_goes_on(path: Path) -> None:
     assert SqlLedger(path).standing("clinic").remaining() == PureDP(0.8)
 
 
-@pytest.mark.parametrize("promise", [PureDP(1.0), RandomDP(PureDP(1.0), 0.1)])
+@pytest.mark.parametrize("promise", [PureDP(1.0), RandomDP(PureDP(1.0), 0.1), GaussianDP(1.0)])
 def test_without_a_witness_every_account_is_exhausted(path: Path, promise: Kept) -> None:
     ledger = opened(path, promise)
     ledger.charge("clinic", price=PureDP(0.1), question="before")
@@ -95,7 +97,7 @@ def test_without_a_witness_every_account_is_exhausted(path: Path, promise: Kept)
     (found,) = resume(ledger)
     assert found.exhausted
     with pytest.raises(BudgetExceeded):
-        ledger.charge("clinic", price=PureDP(1e-6), question="on")
+        ledger.charge("clinic", price=PureDP(1e-100), question="on")
     assert ledger.examine().sound
 
 

@@ -13,10 +13,13 @@ from sitr.ledger.book import act_row, insert
 from sitr.ledger.entry import Warrant
 from sitr.ledger.examine import Fault
 from sitr.ledger.key import installation_key
-from sitr.ledger.resume import back_up, restore
+from sitr.ledger.proposals import RESUMED
+from sitr.ledger.resume import back_up, restore, resume
 from sitr.ledger.roles import Duty, Member
 from sitr.ledger.rules import Rules
+from sitr.ledger.spent import Waiting
 from sitr.ledger.sql import SqlLedger
+from sitr.ledger.state import state_folder
 from sitr.ledger.who import acting
 from tests.ledger.places import without_triggers
 from tests.ledger.test_witness import faults
@@ -198,6 +201,104 @@ def test_a_steward_of_an_old_copy_hands_over_to_those_of_the_witness(ledger: Sql
     duties = {name: member.duty for name, member in steward.state(SqlLedger(path), "clinic").members.items()}
     assert duties == {"amir": Duty.STEWARD, "ana": Duty.ANALYST, "omar": Duty.AUDITOR}
     assert faults(SqlLedger(path)) == set()
+
+
+@pytest.fixture
+def two(path: Path) -> tuple[SqlLedger, Path]:
+    """Noor is the steward of clinic and Amir of school; a copy was made when both had charged a little."""
+    made = SqlLedger(path)
+    for name, own in (("noor", "clinic"), ("amir", "school")):
+        made.open(own, promise=PureDP(1.0), neighbors="row, add-remove")
+        with acting(name):
+            steward.assign(made, own, name, Duty.STEWARD)
+            made.charge(own, price=PureDP(0.125), question="before")
+    back_up(made, copy := path.with_name("copy.db"))
+    with acting("noor"):
+        made.charge("clinic", price=PureDP(0.25), question="lost")
+    with acting("amir"):
+        made.charge("school", price=PureDP(0.5), question="lost")
+        steward.rule(made, "school", Rules(approval="pure(0.2)"))
+        steward.assign(made, "school", "ana", Duty.ANALYST)
+    return made, copy
+
+
+@pytest.mark.parametrize("first", ["noor", "amir"])
+def test_each_steward_goes_on_with_their_own_data_set(two: tuple[SqlLedger, Path], path: Path, first: str) -> None:
+    ledger, copy = two
+    own, other = ("clinic", "school") if first == "noor" else ("school", "clinic")
+    second = "amir" if first == "noor" else "noor"
+    spent, known = {name: ledger.standing(name).paid for name in (own, other)}, steward.state(ledger, "school")
+    lose(path)
+    with acting(first):
+        found = {each.dataset: each for each in restore(copy, path)}
+    assert (found[own].waiting, found[other].waiting, found[other].price) == (False, True, None)
+    ledger = SqlLedger(path)
+    assert ledger.standing(own).paid == spent[own]
+    with acting(first):
+        ledger.charge(own, price=PureDP(0.125), question="after")
+        with pytest.raises(LedgerError, match=f"{other} waits for its own steward"):
+            ledger.charge(other, price=PureDP(0.125), question="after")
+        with pytest.raises(NotAllowed, match="only a steward may do this"):  # the other one's lot is not theirs
+            resume(ledger)
+    with acting("ana"), pytest.raises(NotAllowed):  # an analyst of school, as the witness remembers
+        resume(ledger)
+    with acting(second):
+        with pytest.raises(LedgerError, match=f"{other} waits for its own steward"):
+            ledger.charge(other, price=PureDP(0.125), question="after")
+        (counted,) = resume(ledger)
+        assert counted.price == PureDP(0.5 if other == "school" else 0.25)
+        assert ledger.standing(other).paid == spent[other]
+        ledger.charge(other, price=PureDP(0.125), question="after")
+        with pytest.raises(LedgerError, match=r"Nothing of .* is lost"):
+            resume(ledger)
+    after = steward.state(ledger, "school")
+    assert (after.members, after.rules) == (known.members, known.rules)
+    assert faults(ledger) == set()
+
+
+def test_without_a_witness_each_steward_exhausts_their_own(two: tuple[SqlLedger, Path]) -> None:
+    ledger, _ = two
+    for witness in (state_folder() / "witnesses").glob("*.json"):
+        witness.unlink()
+    with acting("noor"):
+        found = {each.dataset: each for each in resume(ledger)}
+    assert (found["clinic"].exhausted, found["school"].waiting) == (True, True)
+    with acting("amir"):
+        (own,) = resume(ledger)
+    assert own.exhausted
+    assert [ledger.standing(name).remaining() for name in ("clinic", "school")] == [PureDP(0.0)] * 2
+    assert faults(ledger) == set()
+
+
+def test_a_data_set_that_the_copy_lacks_waits_for_its_steward_too(path: Path) -> None:
+    ledger = SqlLedger(path)
+    ledger.open("clinic", promise=PureDP(1.0), neighbors="row, add-remove")
+    back_up(ledger, copy := path.with_name("copy.db"))
+    ledger.open("school", promise=PureDP(2.0), neighbors="row, add-remove")
+    with acting("amir"):
+        steward.assign(ledger, "school", "amir", Duty.STEWARD)
+        ledger.charge("school", price=PureDP(0.5), question="lost")
+    lose(path)
+    with acting("noor"):
+        restore(copy, path)
+        with pytest.raises(NotAllowed):
+            resume(SqlLedger(path))
+    with acting("amir"):
+        resume(SqlLedger(path))
+    assert SqlLedger(path).standing("school").remaining() == PureDP(1.5)
+    assert faults(SqlLedger(path)) == set()
+
+
+EVERYBODY = {"waiting": dict.fromkeys(("clinic", "school"), Waiting().written())}
+
+
+@pytest.mark.parametrize("body", [EVERYBODY, {"datasets": ["school"]}, {}])
+def test_who_is_no_steward_cannot_go_on_by_hand(two: tuple[SqlLedger, Path], body: dict[str, object]) -> None:
+    """Acts written past Sitr: all data sets wait, or somebody goes on with another's."""
+    ledger, _ = two
+    with acting("noor"), ledger._file.transaction(write=True) as connection:
+        insert(connection, "acts", act_row(RESUMED, body), installation_key())
+    assert faults(ledger) == {Fault.WRONG_SUM}
 
 
 def lose(path: Path) -> None:

@@ -209,16 +209,20 @@ def test_a_join_charges_a_share_of_each(ledger: SqlLedger) -> None:
     assert [entry.account for entry in ledger.entries()] == ["clinic/ana", "wards"]
 
 
-def test_a_ledger_of_the_version_before_goes_on(ledger: SqlLedger, path: Path) -> None:
+@pytest.mark.parametrize("version", ["0005", "0006"])
+def test_a_ledger_of_a_version_before_goes_on(ledger: SqlLedger, path: Path, version: str) -> None:
     ledger.open("old", promise=PureDP(1.0), neighbors=NEIGHBORS)
     ledger.charge("old", price=PureDP(0.3), question="COUNT(*)")
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for index in ("entries_by_request", "entries_by_key", "acts_by_about"):
-            connection.execute(f"DROP INDEX {index}")
-        for column in ("share", "request", "key"):
-            connection.execute(f"ALTER TABLE entries DROP COLUMN {column}")
-        connection.execute("ALTER TABLE acts DROP COLUMN about")
-        connection.execute(f"UPDATE {VERSION_TABLE} SET version_num = '0005'")
+        connection.execute("DROP TABLE plans")
+        connection.execute("ALTER TABLE entries DROP COLUMN coins")
+        if version == "0005":
+            for index in ("entries_by_request", "entries_by_key", "acts_by_about"):
+                connection.execute(f"DROP INDEX {index}")
+            for column in ("share", "request", "key"):
+                connection.execute(f"ALTER TABLE entries DROP COLUMN {column}")
+            connection.execute("ALTER TABLE acts DROP COLUMN about")
+        connection.execute(f"UPDATE {VERSION_TABLE} SET version_num = '{version}'")
     again = SqlLedger(path)
     assert faults(again) == set()
     again.charge("old", price=PureDP(0.7), question="COUNT(*)")

@@ -111,3 +111,33 @@ def test_normal_numbers_given_their_first_digits_fill_the_cell() -> None:
     share = np.mean(np.array(found) < 0.9)
     assert abs(share - below) < 5 * np.sqrt(below * (1 - below) / 2000)
     assert abs(share - 0.4) > 5 * np.sqrt(0.24 / 2000)  # uniform
+
+
+@pytest.mark.parametrize("axes", [((30,),), ((9, 3), (8,))])
+def test_large_noise_is_rounded_in_64_bits_and_hardly_any_coordinate_by_itself(
+    axes: tuple[tuple[int, ...], ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between 2^28 and 2^43, fewer digits come first; each coordinate still agrees with exact arithmetic."""
+    alone: list[tuple[int, ...]] = []
+    seen: list[tuple[Any, int]] = []
+    decide, rounded = module._decide, module._rounded
+
+    def counted(place: tuple[int, ...], *rest: Any) -> int:
+        alone.append(place)
+        return decide(place, *rest)
+
+    def kept(known: Any, axes: Any, sigma: Fraction, bits: int, coins: Any) -> Any:
+        seen.append((known, bits))
+        return rounded(known, axes, sigma, bits, coins)
+
+    monkeypatch.setattr(module, "_decide", counted)
+    monkeypatch.setattr(module, "_rounded", kept)
+    sigma = Fraction(2**36) + Fraction(1, 3)
+    (found,) = rounded_contrasts([(axes, sigma)], coins=TestCoins(5))
+    (known, bits), half = seen[0], Fraction(2 ** len(axes), 2)
+    assert known.dtype == np.int64
+    assert found.dtype == np.int64
+    assert len(alone) <= 2
+    for whole, total in zip(found.ravel().tolist(), contrasts(known, axes).ravel().tolist(), strict=True):
+        ends = [module._nearest(sigma * (total + side) / 2**bits) for side in (-half, half)]
+        assert ends[0] <= whole <= ends[1]

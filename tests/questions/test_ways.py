@@ -25,7 +25,7 @@ from sitr.mechanisms.shared import SharedNoise
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.plans.plan import FAINT
-from sitr.questions.ways import gaussian_ways, largest_mu, pure_ways, ways
+from sitr.questions.ways import Way, gaussian_ways, largest_mu, pure_ways, ways
 
 ONE = Distance(l1=1, l2_squared=1, largest=1)
 KEYS = Threshold(Laplace(scale=4, sensitivity=1), groups=1, least=60)
@@ -139,7 +139,8 @@ def test_delta_is_charged_only_if_something_uses_it() -> None:
         ApproximateZeroConcentratedDP(0.1, 1.0),
         ApproximateZeroConcentratedDP(0.1, 1e-101),
         ApproximateZeroConcentratedDP(1.1e100, 0.0),
-        GaussianDP(1.0),
+        GaussianDP(0.0),
+        GaussianDP(1.1e100),
         RandomDP(PureDP(1.0), 0.1),
     ],
     ids=repr,
@@ -156,6 +157,7 @@ def test_some_prices_buy_no_noise(price: Promise) -> None:
         ApproximateDP(LEAST, LEAST),
         ApproximateZeroConcentratedDP(LEAST, LEAST),
         ApproximateZeroConcentratedDP(0.1, 0.0),
+        GaussianDP(LEAST),
     ],
     ids=repr,
 )
@@ -166,3 +168,10 @@ def test_the_smallest_prices_buy_noise(price: Promise) -> None:
 def test_nothing_is_searched_beside_others_at_a_faint_price() -> None:
     assert gaussian_ways(ApproximateDP(FAINT / 2, 1e-6), beside=[KEYS]) == []
     assert len(gaussian_ways(ApproximateDP(FAINT / 2, 1e-6))) == 1
+
+
+def test_a_gaussian_price_buys_gaussian_noise_alone() -> None:
+    """Beside a mechanism that is not Gaussian nothing is bought: its promise says nothing of both together."""
+    price = GaussianDP(0.5)
+    assert ways(price) == [Way(price, price)]
+    assert ways(price, beside=[Exponential(epsilon=0.1)]) == []

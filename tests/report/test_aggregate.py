@@ -16,7 +16,8 @@ from sitr.mechanisms.laplace import Laplace
 from sitr.numbers import exact
 from sitr.questions.aggregate.release import Release
 from sitr.report import aggregate
-from sitr.report.aggregate import preview, written
+from sitr.report.aggregate import preview
+from sitr.report.aggregate_rows import written
 from sitr.report.figures import CONFIDENCE, AllDigits, Figures, all_digits
 from sitr.report.page.html import fragment, page
 from sitr.report.text.terminal import as_text, render

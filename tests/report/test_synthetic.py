@@ -24,12 +24,12 @@ from sitr.noise.coins import TestCoins
 from sitr.questions.arrow import arrow_type
 from sitr.questions.synthetic.figures import Figure, Quality
 from sitr.questions.synthetic.marginals import measure
-from sitr.questions.synthetic.mixture import Mixture
 from sitr.questions.synthetic.plan import Method, plan
 from sitr.questions.synthetic.portrait import Portrait, portrait
 from sitr.questions.synthetic.quality_plan import quality_plan
 from sitr.questions.synthetic.question import SyntheticQuestion
 from sitr.questions.synthetic.sheet import Sheet
+from sitr.questions.synthetic.weighted_rows import WeightedRows
 from sitr.report import synthetic
 from sitr.report.chart import synthetic as synthetic_chart
 from sitr.report.page import html
@@ -43,7 +43,7 @@ AXES = (
 SHEET = Sheet(AXES, Person("id"), Relation.ADD_REMOVE, 3)
 PRICE = ZeroConcentratedDP(0.1)
 CODES = np.column_stack([np.arange(600) % 51, np.arange(600) % 2])
-QUESTION = SyntheticQuestion(SHEET, "people")
+QUESTION = SyntheticQuestion(SHEET, "people", Method.JOINT)
 ENTRY = Entry(7, "people", PRICE, QUESTION.text(), datetime(2026, 1, 2, tzinfo=UTC), "me", "1")
 RECEIPT = Receipt(
     "people", "person (id), add-remove", ENTRY, Filter(ZeroConcentratedDP(0.5)).consent(PRICE), private=False
@@ -61,7 +61,7 @@ PUBLIC = replace(FOUND, plan=None, holdout="census")
 
 @pytest.fixture
 def made() -> Portrait:
-    planned = plan(SHEET, PRICE)
+    planned = plan(SHEET, PRICE, method=Method.JOINT)
     schema = pa.schema([(axis.column.name, arrow_type(axis.column.kind)) for axis in AXES])
     return portrait(measure(planned, CODES, coins=TestCoins(1)), schema=schema, never=())
 
@@ -72,9 +72,9 @@ def test_a_preview_tells_every_error() -> None:
     assert "1 pairs of columns" in text
     assert "at most 3 rows of one person count" in text
     assert "left then  ρ = 0.4" in text
-    poor = as_text(render(synthetic.preview(plan(SHEET, PRICE), Filter(ZeroConcentratedDP(0.05)))))
+    poor = as_text(render(synthetic.preview(plan(SHEET, PRICE, method=Method.JOINT), Filter(ZeroConcentratedDP(0.05)))))
     assert "the budget cannot pay this" in poor
-    told = synthetic.preview(plan(SHEET, PRICE), Filter(ZeroConcentratedDP(0.05))).to_dict()
+    told = synthetic.preview(plan(SHEET, PRICE, method=Method.JOINT), Filter(ZeroConcentratedDP(0.05))).to_dict()
     assert (told["budget"]["after"], told["pairs"]) == (None, None)
     json.dumps(told, allow_nan=False)
 
@@ -109,8 +109,9 @@ def test_rows_that_protect_nobody_say_so(made: Portrait) -> None:
 
 def test_pairs_that_the_model_misses_are_named(made: Portrait) -> None:
     assert "misses" not in as_text(render(synthetic.answer(made, RECEIPT)))
-    product = np.array([[0.5, 0.5]])
-    poor = replace(made, model=Mixture((product, product), missed=((0, 1),)))
+    one = (np.zeros(1, dtype=np.int64),) * 2
+    model = WeightedRows(np.zeros((1, 2), dtype=np.int32), np.ones(1), one, (np.ones(1),) * 2, missed=((0, 1),))
+    poor = replace(made, model=model)
     assert "the model misses 1 of" in as_text(render(synthetic.answer(poor, RECEIPT)))
     assert synthetic.answer(poor, RECEIPT).to_dict()["missed"] == [["age", "<b>ward"]]
     assert synthetic.answer(made, RECEIPT).to_dict()["missed"] == []

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
 import httpx2 as httpx
 import pytest
+import uvicorn
 from argon2 import PasswordHasher
 from starlette.testclient import TestClient
 
@@ -129,3 +135,27 @@ def team(tmp_path: Path) -> Team:
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Team:
     """A server for tests that change nothing that other tests see."""
     return team_in(tmp_path_factory.mktemp("team"))
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Team, str]]:
+    """A server that listens on this machine."""
+    team = team_in(tmp_path_factory.mktemp("served"))
+    with listening(team) as address:
+        yield team, address
+
+
+@contextmanager
+def listening(team: Team) -> Iterator[str]:
+    """The address of a server that listens on this machine."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = uvicorn.Server(uvicorn.Config(team.app, host="127.0.0.1", port=port, log_level="error", access_log=False))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join()

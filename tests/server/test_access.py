@@ -13,7 +13,7 @@ from sitr.server.access import Allowed, Anyone, local
 from sitr.server.role import Scope, UserRole
 from tests.server.conftest import NAMES, Team, mark
 
-FILLED = {"name": "visits", "number": "1", "token": "none", "user": "nobody", "notation": "pure(1)"}
+FILLED = {"name": "visits", "number": "1", "token": "none", "user": "nobody", "notation": "pure(1)", "address": "none"}
 
 
 def rules(route: APIRoute) -> list[Allowed | Anyone]:
@@ -23,9 +23,9 @@ def rules(route: APIRoute) -> list[Allowed | Anyone]:
 
 
 def routes() -> Iterator[APIRoute]:
-    from sitr.server import api, pages, play, visitors
+    from sitr.server import api, api_questions, federated, pages, play, visitors
 
-    for router in (api.router, pages.router, play.router, visitors.router):
+    for router in (api.router, api_questions.router, pages.router, play.router, visitors.router, federated.router):
         for route in router.routes:
             assert isinstance(route, APIRoute)
             yield route

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from typing import Any
 
 import pytest
 
@@ -97,3 +98,29 @@ def test_the_browser_chooses_the_language_until_somebody_does(shared: Team) -> N
     form = {"mark": mark(arabic), "language": "en", "then": "/login"}
     assert client.post("/language", data=form).headers["location"] == "/login"
     assert '<html lang="en" dir="ltr">' in client.get("/login", headers={"accept-language": "ar"}).text
+
+
+@pytest.mark.parametrize(
+    ("request_", "english", "arabic"),
+    [
+        ({"url": "/login", "headers": {"host": "evil.example"}}, "not known under this name", "لا يُعرف هذا الخادم"),
+        ({"url": "/api/v1/me", "headers": {"host": "evil.example"}}, "not known under this name", "لا يُعرف هذا الخادم"),
+        (
+            {"url": "/login", "method": "POST", "headers": {"origin": "https://evil.example"}},
+            "another site",
+            "موقع آخر",
+        ),
+        ({"url": "/api/v1/nowhere"}, "nothing at this address", "لا شيء في هذا العنوان"),
+        ({"url": "/api/v1/me", "method": "PATCH"}, "does not take this method", "لا يقبل هذا العنوان"),
+    ],
+)
+def test_refusals_are_in_the_language_of_the_reader(
+    shared: Team, request_: dict[str, Any], english: str, arabic: str
+) -> None:
+    known = {"method": "GET", **request_}
+    for language, text in (("en", english), ("ar", arabic)):
+        headers = {**known.get("headers", {}), "accept-language": language}
+        found = shared.visitor().request(**known | {"headers": headers})
+        assert text in (found.json()["detail"] if known["url"].startswith("/api/") else found.text)
+        kind = "application/problem+json" if known["url"].startswith("/api/") else "text/plain"
+        assert found.headers["content-type"].startswith(kind)

@@ -12,18 +12,23 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
+from sitr.errors import LedgerBusy
 from sitr.flavors.notation import parse
 from sitr.ledger.roles import Duty
+from sitr.ledger.state import alone
 from sitr.ledger.who import acting
-from sitr.server import run
+from sitr.server import releases, run
 from sitr.server.app import create
+from sitr.server.bodies import BatchAskBody
 from sitr.server.limiter import Limiter
 from sitr.server.office import Office
-from sitr.server.pages import prices_of
+from sitr.server.pages.ask import prices_of
+from sitr.server.pages.files import spreadsheet
 from sitr.server.role import UserRole
 from sitr.server.sent import MOST_LETTERS, MOST_REASON
 from sitr.server.users import User
 from sitr.session import sample as hospital
+from sitr.session.budget import Budget
 from sitr.session.dataset import open as open_description
 from sitr.session.deadline import VARIABLE
 from tests.server.conftest import PRICE, SQL, Team, mark, password, people_in, settings_in, team_in
@@ -146,15 +151,15 @@ def test_one_person_does_not_take_all_threads(tmp_path: Path, monkeypatch: pytes
     """Answers wait for their deadlines, and whoever asks many long questions at once would stop the server."""
     team = team_in(tmp_path, answers_at_once=2)
     client, other, both = team.program("ana"), team.program("noor"), threading.Barrier(3)
-    real = Office.ask
+    real = releases.release
 
-    def waits(self: Office, user: User, *given: Any, **named: Any) -> Any:
+    def waits(office: Office, user: User, *given: Any, **named: Any) -> Any:
         if user.name == "ana":
             both.wait(timeout=30)
             both.wait(timeout=30)
-        return real(self, user, *given, **named)
+        return real(office, user, *given, **named)
 
-    monkeypatch.setattr(Office, "ask", waits)
+    monkeypatch.setattr(releases, "release", waits)
     with ThreadPoolExecutor(2) as pool:
         running = [pool.submit(ask, team.program("ana"), sql=f"SELECT COUNT(*) AS n{n} FROM visits") for n in range(2)]
         both.wait(timeout=30)  # both are being answered
@@ -162,7 +167,7 @@ def test_one_person_does_not_take_all_threads(tmp_path: Path, monkeypatch: pytes
         assert ask(other).status_code == 200
         both.wait(timeout=30)
         assert [each.result().status_code for each in running] == [200, 200]
-    monkeypatch.setattr(Office, "ask", real)
+    monkeypatch.setattr(releases, "release", real)
     assert ask(client).status_code == 200
 
 
@@ -323,3 +328,97 @@ def test_the_slider_ends_at_what_is_left_of_ones_own_account(team: Team) -> None
     assert ask(team.program("ana"), price="zcdp(0.0011)").status_code == 200
     assert prices_of(office.open(team.user("ana"), "visits"))[-1] == "zcdp(rho=0.24)"  # of 0.2489
     assert prices_of(office.open(team.user("noor"), "visits"))[-1] == "zcdp(rho=0.49)"  # of 0.4989
+
+
+@pytest.mark.parametrize("path", ["", "/terms", "/answers"])
+def test_where_a_lost_ledger_was_is_not_told(team: Team, path: str, caplog: pytest.LogCaptureFixture) -> None:
+    (team.folder / "sitr.db").unlink()
+    for who in ("noor", "ana"):
+        found = team.program(who).get(f"/api/v1/datasets/visits{path}")
+        assert found.status_code == 404
+        assert str(team.folder) not in found.text
+        assert team.browser(who).get("/").status_code == 200  # other data sets are still served
+    preview = team.program("ana").post("/api/v1/datasets/visits/preview", json={"sql": SQL, "price": PRICE})
+    assert preview.status_code == 404
+    assert '"unreadable": "visits"' in caplog.text
+
+
+def test_where_a_busy_ledger_is_is_not_told(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(_: object) -> None:
+        raise LedgerBusy(given=f"Another program is writing to the ledger {team.folder}/sitr.db.", do="Try again.")
+
+    monkeypatch.setattr(Budget, "roles", busy)
+    found = team.program("ana").get("/api/v1/datasets/visits")
+    assert found.status_code == 503
+    assert found.json()["given"] == "Another program is writing to the ledger visits."
+
+
+@pytest.mark.parametrize(
+    "fields", [{"max_groups": "9" * 5_000}, {"max_rows_per_group": "9" * 5_000}], ids=["groups", "rows"]
+)
+def test_caps_of_thousands_of_digits_are_no_failure(shared: Team, fields: dict[str, str]) -> None:
+    browser = shared.browser("ana")
+    form = {"mark": mark(browser.get("/datasets/visits/ask")), "sql": SQL, "price": PRICE, **fields}
+    assert browser.post("/datasets/visits/preview", data=form).status_code == 200
+
+
+def test_bins_of_thousands_of_digits_are_no_failure(shared: Team) -> None:
+    browser = shared.browser("ana")
+    form = {
+        "mark": mark(browser.get("/datasets/visits/publish")),
+        "table-0": "ward",
+        "price": PRICE,
+        "bins": "9" * 5_000,
+    }
+    assert browser.post("/datasets/visits/publish/preview", data=form).status_code == 200
+
+
+LONG = "SELECT COUNT(*) AS n FROM visits WHERE " + " OR ".join(f"days = {number}" for number in range(60))
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("preview", {"sql": LONG}),
+        ("batch/preview", {"questions": [{"sql": SQL}] * 2}),
+        ("ask", {"sql": LONG}),
+        ("tables/preview", {"tables": ["ward"]}),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_nobody_waits_for_a_ledger_while_a_long_question_is_planned(
+    team: Team, path: str, body: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free: list[bool] = []
+    makers = {name: getattr(Budget, name) for name in ("sql", "tables")}
+
+    def other() -> None:
+        taken = alone.acquire(timeout=0.5)
+        free.append(taken)
+        if taken:
+            alone.release()
+
+    def watched(name: str) -> Any:
+        def make(self: Budget, *given: Any, **named: Any) -> Any:
+            thread = threading.Thread(target=other)
+            thread.start()
+            thread.join()
+            return makers[name](self, *given, **named)
+
+        return make
+
+    for name in makers:
+        monkeypatch.setattr(Budget, name, watched(name))
+    found = team.program("ana").post(f"/api/v1/datasets/visits/{path}", json=body | {"price": PRICE})
+    assert found.status_code in (200, 422), found.text
+    assert free
+    assert all(free)
+
+
+def test_a_batch_counts_as_all_of_its_questions() -> None:
+    one, many = (BatchAskBody.model_validate({"price": PRICE, "questions": [{"sql": SQL}] * n}) for n in (1, 100))
+    assert many.effort == 100 * one.effort
+
+
+def test_the_name_of_a_column_is_no_formula_either() -> None:
+    assert spreadsheet(["=1+1", "n"], []) == "'=1+1,n\n"

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from sitr.errors import DescriptionError, FileError
+from sitr.server.demonstration import demonstration
+from sitr.server.registration import files
 from sitr.server.settings import Settings, check_secret, read_settings
 
 SECRET = "0123456789abcdef0123456789abcdef"
@@ -66,3 +68,16 @@ def test_unreadable_files_are_refused(tmp_path: Path, text: str) -> None:
 
 def test_deadlines_are_on_unless_they_are_turned_off(tmp_path: Path) -> None:
     assert Settings(tmp_path, SECRET).answer_rows > 0
+
+
+def test_folders_start_from_the_file_of_the_settings(tmp_path: Path) -> None:
+    path = written(tmp_path, 'secret_file = "secret"\nfolders = ["data", "/srv/more"]\n')
+    assert read_settings(path).folders == (tmp_path / "data", Path("/srv/more"))
+    path = written(tmp_path, 'secret_file = "secret"\nfolders = "data"\n')
+    with pytest.raises(DescriptionError, match="list of folders"):
+        read_settings(path)
+
+
+def test_the_demonstration_has_a_file_to_register(tmp_path: Path) -> None:
+    made = demonstration(tmp_path, rows=100)
+    assert [each.name for each in files(made)] == ["staff.csv"]

@@ -100,8 +100,11 @@ def test_a_session_can_be_ended_and_a_new_password_ends_all(people: Users) -> No
     assert people.session(two) == ana
     with pytest.raises(NotAllowed):
         people.change_password("ana", "wrong", "another long phrase")
+    token = people.new_token(ana, "script", Scope.ASK, days=1)
+    assert people.token(token) is not None
     people.change_password("ana", PHRASE, "another long phrase")
     assert people.session(two) is None
+    assert people.token(token) is None  # whoever took it is out as well
     assert people.check("ana", PHRASE) is None
     assert people.check("ana", "another long phrase") == ana
 

@@ -10,7 +10,8 @@ import pytest
 
 import sitr
 from sitr.errors import QuestionError, SitrError
-from sitr.session.budget import Budget, Selection
+from sitr.session.budget import Budget
+from sitr.session.selection import Selection
 
 column = sitr.column
 

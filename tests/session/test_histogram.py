@@ -86,7 +86,7 @@ def test_a_budget_that_is_used_up_refuses(visits: Dataset, tmp_path: Path) -> No
     with pytest.raises(BudgetExceeded):
         budget.histogram("cost", bins=4).release("zcdp(0.01)")
     with pytest.raises(IncompatiblePromises):
-        budget.histogram("cost", bins=4).release("gaussian(0.1)")
+        budget.histogram("cost", bins=4).release("renyi(2, 0.1)")
 
 
 def small(tmp_path: Path, relation: Relation = Relation.ADD_REMOVE) -> Budget:

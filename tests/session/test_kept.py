@@ -251,9 +251,9 @@ def test_noisy_tables_come_back_bit_by_bit(
     assert (read.entry, read.standing, read.private, read.kept) == (entry, standing, False, receipt.kept)
     assert sorted(tmp_path.rglob("*unfinished*")) == []
     # Nothing else is in the file: as many numbers as were measured or made from what was.
-    tables = (*measured.alone, *measured.chosen_by, *measured.pairs)
-    noisy = sum(table.counts.size for table in tables)
-    assert numbers(kept.content["released"]) == noisy + sum(each.size for each in (*measured.shares, *measured.groups))
+    noisy = sum(table.counts.size for table in measured.tables())
+    made = sum(each.size for each in (*measured.shares, *measured.groups, *measured.finer_groups))
+    assert numbers(kept.content["released"]) == noisy + made
 
 
 def numbers(content: Any) -> int:
@@ -287,7 +287,7 @@ def test_answers_are_on_disk_before_the_fit_begins(
         seen.append((again(measured.plan, at=budget._at), measured))
         crash()
 
-    monkeypatch.setattr("sitr.session.synthetic.portrait", watching)
+    monkeypatch.setattr("sitr.session.synthesis.portrait", watching)
     synced: list[int] = []
     monkeypatch.setattr("os.fsync", synced.append)
     with pytest.raises(MemoryError):
@@ -569,7 +569,7 @@ def test_a_killed_process_keeps_its_answer_or_its_charge_is_spent(visits_path: P
 def test_a_crash_in_the_fit_loses_nothing(open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch) -> None:
     budget = open_budget()
     with monkeypatch.context() as broken:
-        broken.setattr("sitr.session.synthetic.portrait", crash)
+        broken.setattr("sitr.session.synthesis.portrait", crash)
         with pytest.raises(MemoryError) as failure:
             budget.synthesize().release(PRICE)
     (kept,) = answers(budget)
@@ -695,7 +695,7 @@ def counting(budget: Budget, monkeypatch: pytest.MonkeyPatch, *, fails_at: int) 
 
 
 @pytest.mark.parametrize("failure", [MemoryError, KeyboardInterrupt])
-@pytest.mark.parametrize("where", ["sitr.session.synthetic.portrait", "sitr.session.synthetic.Synthetic.draw"])
+@pytest.mark.parametrize("where", ["sitr.session.synthesis.portrait", "sitr.session.synthetic.Synthetic.draw"])
 def test_an_interrupt_between_the_stages_keeps_the_tables(
     open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch, failure: type[BaseException], where: str
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
@@ -24,6 +25,7 @@ from sitr.ledger.roles import Duty
 from sitr.ledger.sql import SqlLedger
 from sitr.ledger.who import acting
 from sitr.neighbors.period import Length, Period
+from sitr.report.words.messages import error_text
 from sitr.session.budget import Budget
 from sitr.session.dataset import Dataset
 from sitr.session.verify import Verdict, verify
@@ -69,9 +71,9 @@ def test_each_period_has_its_own_rows_and_its_own_account(budget: Budget) -> Non
 
 def test_every_question_names_its_period(budget: Budget) -> None:
     for refused in (lambda: budget.sql(SQL).preview(epsilon=1), lambda: budget.sql(SQL).release(epsilon=1)):
-        with pytest.raises(QuestionError, match=r"each person \(patient_id\) in each month .* names no month"):
+        with pytest.raises(QuestionError, match=r"each person \(patient_id\) in each month .* does not name one month"):
             refused()
-    with pytest.raises(QuestionError, match="names no month"):
+    with pytest.raises(QuestionError, match="does not name one month"):
         budget.histogram("cost", bins=3).release(epsilon=1)
     with pytest.raises(QuestionError, match="such as 2026-03"):
         budget.period("March")
@@ -324,3 +326,30 @@ def test_rows_of_other_periods_change_nothing_that_is_read(kind: str, tmp_path: 
 
     assert read("alone", [*days]) == read("beside", [*days, *others])
     assert read("fewer", [*days[:2]]) != read("more", [*days, *others])
+
+
+def test_arabic_errors_name_periods_and_neighbours_in_arabic(path: Path, budget: Budget, tmp_path: Path) -> None:
+    with speaking(Language.ARABIC):
+        with pytest.raises(QuestionError) as unnamed:
+            budget.ask(SQL, "pure(1)")
+        with pytest.raises(QuestionError) as odd:
+            budget.period("March")
+        with pytest.raises(LedgerMismatch) as other:
+            protect(path).budget(epsilon=50, ledger=tmp_path / "sitr.db")
+        shown = [error_text(each.value) for each in (unnamed, odd, other)]
+    for said in shown:
+        assert not re.search("month|person|add-remove", said), said
+    assert all("شهر" in said for said in shown)
+
+
+@pytest.mark.parametrize("more", [{}, {"period": None}])
+def test_the_comments_of_a_description_are_in_the_language_that_is_spoken(path: Path, more: dict[str, Any]) -> None:
+    with speaking(Language.ARABIC):
+        arabic = protect(path, **more).save(path.with_name("arabic.yaml"))
+    english = protect(path, **more).save(path.with_name("english.yaml"))
+    for file, letters in ((arabic, "[؀-ۿ]"), (english, "^# [A-Za-z ]")):
+        comments = [line for line in file.read_text().splitlines() if line.startswith("# ")]
+        examples = [line for line in comments if line.startswith("#   ")]
+        assert len(examples) == 3
+        assert all(re.search(letters, line) for line in comments if line not in examples), comments
+    assert load(arabic).table == load(english).table

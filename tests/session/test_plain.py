@@ -132,3 +132,14 @@ def test_a_class_that_passes_for_one_of_sitr_has_no_text() -> None:
 def test_a_file_can_name_only_values_of_sitr(content: Any) -> None:
     with pytest.raises((ValueError, TypeError, AttributeError, ImportError)):
         built(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [{"Fraction": "1e100000000"}, {"Fraction": "0.5"}, {"Fraction": 3}, {"array": ["S900000000", [9], ["a"] * 9]}],
+    ids=str,
+)
+def test_what_a_short_text_would_make_large_is_refused(content: Any) -> None:
+    with pytest.raises((ValueError, AttributeError)):
+        built(content)
+    assert built({"Fraction": "-1/3"}) == Fraction(-1, 3)

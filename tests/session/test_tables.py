@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,41 @@ def test_an_answer_has_every_table_by_name(folder: Path) -> None:
     assert answer.table.num_rows == 6 + 2
     assert set(answer.quality()["count_mark"].to_pylist()) <= {"A", "B", "C", "X"}
     assert answer.save(folder / "t.csv").exists()
+
+
+def test_whole_numbers_from_a_file_and_from_the_command_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    done = CliRunner().invoke(app, ["publish", "publication.yaml", "--whole", "--json"])
+    assert done.exit_code == 0, done.output
+    content = json.loads(done.output)
+    assert all(number == int(number) >= 0 for table in content["tables"] for number in table["values"]["count"])
+    assert content["tables"][0]["shifts"]["count"].keys() == {"mean", "size"}
+    (folder / "publication.yaml").write_text(TEXT + "whole: true\n")
+    again = CliRunner().invoke(app, ["publish", "publication.yaml"])
+    assert again.exit_code == 0, again.output
+    assert "rounding" in again.output
+    assert "What rounding changed" in (folder / "tables.html").read_text(encoding="utf-8")
+    seen = CliRunner().invoke(app, ["--lang", "ar", "preview", "publication.yaml"])
+    assert seen.exit_code == 0, seen.output
+    assert len(sitr.open(folder / "visits.sitr.yaml").budget().entries()) == 1
+
+
+def test_more_formats_are_written_beside_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    wrong = CliRunner().invoke(app, ["publish", "publication.yaml", "--format", "sdmxx"])
+    assert wrong.exit_code != 0
+    assert sitr.open(folder / "visits.sitr.yaml").budget().entries() == []
+    done = CliRunner().invoke(app, ["publish", "publication.yaml", "--format", "sdmx", "--format", "html"])
+    assert done.exit_code == 0, done.output
+    assert (folder / "publication.sdmx.csv").read_text(encoding="utf-8").startswith("STRUCTURE,STRUCTURE_ID,ACTION,")
+    page = (folder / "publication.html").read_text(encoding="utf-8")
+    assert 'href="tables.html"' in page
+    answer = publication_file.read(folder / "publication.yaml").request().release("zcdp(0.1)")
+    arabic = answer.save(folder / "ar.html", lang="ar").read_text(encoding="utf-8")
+    assert 'dir="rtl"' in arabic
+    monkeypatch.setattr("sitr.session.table_files.MOST_ON_A_PAGE", 7)
+    with pytest.raises(SitrError, match="cells on a page"):
+        answer.save(folder / "t.html")
 
 
 def test_publish_writes_all_files_for_one_charge(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,7 +53,7 @@ def test_a_second_budget_is_refused(
     assert not Path("second.db").exists()
 
 
-@pytest.mark.parametrize("promise", ["gaussian(1)", 0.5, sitr.GaussianDP(1.0)])
+@pytest.mark.parametrize("promise", ["renyi(2, 0.1)", 0.5, sitr.RandomDP(sitr.GaussianDP(1.0), 0.1)])
 def test_what_is_no_budget_is_refused_as_such(visits: Dataset, description: Path, promise: Any) -> None:
     with pytest.raises(IncompatiblePromises):
         sitr.open(description).budget(promise, ledger="sitr.db")

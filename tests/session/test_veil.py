@@ -51,7 +51,7 @@ class Cheap(PureDP):
         return ApproximateDP(0.0, delta)
 
 
-@pytest.mark.parametrize("price", [Cheap(1000.0), "gaussian(1)", None, 1.0])
+@pytest.mark.parametrize("price", [Cheap(1000.0), "renyi(2, 0.1)", None, 1.0])
 def test_only_real_promises_are_prices(secrets: Dataset, tmp_path: Path, price: Promise) -> None:
     budget = secrets.budget(ApproximateDP(1, 1e-6), ledger=tmp_path / "l.db")
     question = budget.agg(n=sitr.count())

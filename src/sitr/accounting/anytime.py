@@ -29,7 +29,6 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
-from sitr.flavors.uncapped import uncapped
 from sitr.numbers import ball, exact, upper, upward
 from sitr.precision import precision
 
@@ -71,7 +70,7 @@ def reading(budget: Filter[Promise]) -> Reading | None:
     Reading(recorded=PureDP(epsilon=0.75), epsilon=0.75, probability=0.0)
     """
     promise, spent = budget.promise, budget.spent()
-    if not uncapped(promise):
+    if not promise.uncapped:
         return None
     match promise:
         case PureDP():

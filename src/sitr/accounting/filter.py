@@ -11,6 +11,7 @@ from sitr.accounting.coordinates import at_most, charged, check, total
 from sitr.dataclass import dataclass
 from sitr.errors import BudgetExceeded, IncompatiblePromises
 from sitr.flavors.arrows import Additive, Kept
+from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.notation import write
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import Basis, RandomDP
@@ -102,6 +103,13 @@ class Filter(Generic[Flavor_co]):
         except IncompatiblePromises:
             if not (type(price) in get_args(Additive) and type(self.promise) in get_args(Additive)):
                 raise
+            if isinstance(self.promise, GaussianDP):
+                raise IncompatiblePromises(
+                    wanted=f"a price that the Gaussian budget {write(self.promise)} can pay",
+                    given=write(price),
+                    do=f"Write for example {write(self.promise.share(Fraction(1, 10)))} or pure(0.1): moments and "
+                    "(ε, δ) do not bound every test between two neighbours.",
+                ) from None
         raise IncompatiblePromises(
             wanted=f"a price in the flavor of the budget, {write(self.promise)}",
             given=write(price),

@@ -121,8 +121,12 @@ class _AxisWriter:
         return self.say.quotient(f"{steps} * {times}" if times > 1 else steps, by)
 
     def of_granule(self, axis: Granular, type: str) -> str:
-        """⌊(k − lower)·bins/width⌋ for the granule k of a value, clamped to the ends."""
+        """⌊(k − lower)·bins/width⌋ for the granule k of a value, clamped to the ends; or its place among the cuts."""
         width = axis.upper - axis.lower + 1
+        if axis.cuts:
+            steps, cuts = f"({self.above_lower(axis)})", ("0", *(str(cut - axis.lower) for cut in axis.cuts))
+            found = self.halves(steps, cuts, 0, axis.bins)
+            return f"CASE WHEN {steps} IS NULL THEN {_place(nowhere(axis))} ELSE {found} END"
         if axis.column.kind is Kind.INTEGER and axis.granularity == 1:
             # The cells of Even, with one more granule at the end.
             even = Even(axis.column, Fraction(axis.lower), Fraction(axis.upper + 1), axis.bins, missing=axis.missing)

@@ -26,8 +26,8 @@ from sitr.dataset.schema import Kind
 from sitr.errors import SourceError
 from sitr.namespace import Later
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.aggregate.relations import tables
 from sitr.questions.aggregate.view import protected
+from sitr.questions.aggregate.view_source import tables
 
 if TYPE_CHECKING:
     import duckdb

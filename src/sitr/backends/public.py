@@ -17,8 +17,8 @@ from sitr.backends.failure import UNCHARGED
 from sitr.backends.sources import ArrowRows, Source
 from sitr.dataset.schema import GROUPABLE, NUMERIC, Column, Key, Kind, Quantised, quantise
 from sitr.errors import DescriptionError
+from sitr.questions.aggregate.catalog import Compared, PublicTable
 from sitr.questions.aggregate.expressions.typed import MOST_KEYS, TEMPORAL
-from sitr.questions.aggregate.relations import Compared, PublicTable
 
 
 def public_source(name: str, backend: DuckDB) -> Source:

@@ -362,7 +362,7 @@ def _period(unit: Unit) -> Period | None:
     period = unit.period if isinstance(unit, Person) else None
     if period is not None and not period.name:
         raise QuestionError(
-            given=f"This reading does not say which {period.length.value} it reads.",
+            given="This reading does not say which period it reads.",
             do="Name it with budget.period(…), or --period; nothing was spent.",
         )
     return period

@@ -7,29 +7,43 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sitr.cli.question import expression
 from sitr.errors import BadUsage
 
 if TYPE_CHECKING:
+    from sitr.dataset.cells import Scale
     from sitr.dataset.schema import Key, Table
+    from sitr.questions.aggregate.frame import Expr
+    from sitr.questions.synthetic.declared import Map
 
-FIELDS = ("bounds", "bins", "keys", "required")
+FIELDS = ("bounds", "bins", "keys", "required", "spikes", "scale", "derived", "at_most", "null_with")
 
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """By column: bounds (numbers or times), a number of bins and a list of keys; and the columns that are never NULL.
+    """By column: bounds (numbers or times), a number of bins and a list of keys; the columns that are never NULL; and
+    rules that are built in: derived columns, those that are at most another, and those that are NULL with another.
 
     ::
 
         age: {bounds: [0, 120], bins: 24, required: true}
         ward: {keys: [Cardiology, Surgery, null]}
-        admitted: {bounds: [2023-01-01, 2024-12-31]}
+        cost: {spikes: [0], scale: log}
+        admitted: {bounds: [2023-01-01, 2024-12-31], at_most: discharged}
+        month: {derived: EXTRACT(month FROM admitted)}
+        region: {derived: {district: {Irbid: North, Aqaba: South}}}
+        cost: {null_with: discharged}
     """
 
     ranges: dict[str, tuple[Any, Any]] = field(default_factory=dict)
     bins: dict[str, int] = field(default_factory=dict)
     keys: dict[str, list[Key]] = field(default_factory=dict)
     required: list[str] = field(default_factory=list)
+    spikes: dict[str, list[Any]] = field(default_factory=dict)
+    scales: dict[str, Scale] = field(default_factory=dict)
+    derived: dict[str, Expr | Map] = field(default_factory=dict)
+    ordered: list[tuple[str, str]] = field(default_factory=list)
+    together: list[tuple[str, str]] = field(default_factory=list)
 
     def bounds(self, table: Table) -> dict[str, tuple[Any, Any]]:
         """The bounds by column; in a timestamp column, a date means its midnight."""
@@ -61,7 +75,25 @@ def read_domain(path: Path | None) -> Domain:
         return {str(name): said[field] for name, said in content.items() if field in said}
 
     ranges = {name: (low, high) for name, (low, high) in given("bounds").items()}
-    return Domain(ranges, given("bins"), given("keys"), [name for name, must in given("required").items() if must])
+    return Domain(
+        ranges,
+        given("bins"),
+        given("keys"),
+        [name for name, must in given("required").items() if must],
+        given("spikes"),
+        {name: _scale(path, name, scale) for name, scale in given("scale").items()},
+        {name: expression(rule) if isinstance(rule, str) else rule for name, rule in given("derived").items()},
+        list(given("at_most").items()),
+        list(given("null_with").items()),
+    )
+
+
+def _scale(path: Path, name: str, given: object) -> Scale:
+    from sitr.dataset.cells import Scale
+
+    if given not in (known := [scale.value for scale in Scale]):
+        raise _wrong(path, f"the scale of {name} is not one of {', '.join(known)}")
+    return Scale(given)
 
 
 def _moment(end: Any) -> Any:
@@ -71,7 +103,7 @@ def _moment(end: Any) -> Any:
 
 def _wrong(path: Path, what: str) -> BadUsage:
     return BadUsage(
-        wanted="a YAML file with bounds, bins, keys or required for each column",
+        wanted="a YAML file with bounds, bins, keys, required or rules for each column",
         given=f"{path}, where {what}",
         do="Write for example  age: {bounds: [0, 120], bins: 24}.",
     )

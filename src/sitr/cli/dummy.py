@@ -34,8 +34,8 @@ def dummy(
     from sitr.cli.papers import write_rows
     from sitr.dataset.description import Description as Described
     from sitr.dataset.description import load, save
+    from sitr.ledger.terms import opened
     from sitr.questions.invented import invented
-    from sitr.session.budget import opened
     from sitr.session.dummy import invention
 
     stem = output.name.split(".")[0]
@@ -55,7 +55,7 @@ def dummy(
             # Invented rows are about nobody, so no budget of theirs is a second one.
             opened(found.table, found.promise, ledger, source="", second=False)
             made = replace(made, promise=found.promise, ledger=ledger)
-        save(made, beside)
+        save(made, beside, say=said)
     if as_json:
         content = {"description": str(beside) if described else None, "ledger": str(ledger) if paid else None}
         say_json({"rows": rows, "output": str(output), **content})

@@ -346,8 +346,7 @@ def _items(said: Mapping[str, str]) -> list[str] | None:
 def _budget(at: Dialogue, choices: Choices, found: Unprotected) -> Choices:
     """The name of the table, its budget and its ledger. If a description beside the file fixes them, they stay."""
     from sitr.flavors.notation import write
-    from sitr.session.budget import allowed
-    from sitr.session.terms import fixed_terms
+    from sitr.ledger.terms import allowed, fixed_terms
 
     def affordable(text: str) -> str:
         allowed(choices.relation, promise(text))

@@ -143,11 +143,10 @@ def _bar(budget: Filter) -> str:
 
     γ does not count: when it is spent, other answers can still be bought. A budget without a cap has no bar.
     """
-    from sitr.flavors.uncapped import uncapped
     from sitr.report.words.notation import parameters
     from sitr.report.words.words import in_words
 
-    if uncapped(budget.promise):
+    if budget.promise.uncapped:
         return ""
     spent, promised = parameters(budget.spent()), parameters(budget.promise)
     share = max((spent[name] / whole for name, whole in promised.items() if whole and name != "γ"), default=Fraction(1))

@@ -165,6 +165,7 @@ def _tell(ledger: Place, found: list[Resumed], *, as_json: bool) -> None:
                 "dataset": each.dataset,
                 "charged": None if each.price is None else promise_dict(each.price),
                 "exhausted": each.exhausted,
+                "waiting": each.waiting,
             }
             for each in found
         ]
@@ -175,7 +176,9 @@ def _tell(ledger: Place, found: list[Resumed], *, as_json: bool) -> None:
         out.print(said("Nothing was charged after the backup."))
     for each in found:
         name = visible(each.dataset)
-        if each.price is None:
+        if each.waiting:
+            out.print(said(f"{name}: waits for its own steward, who runs sitr ledger resume."), soft_wrap=True)
+        elif each.price is None:
             out.print(said(f"{name}: nothing was lost."), soft_wrap=True)
         elif each.exhausted:
             out.print(said(f"{name}: all that was left is counted as spent."), soft_wrap=True)

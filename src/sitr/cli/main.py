@@ -11,11 +11,12 @@ from typing import Annotated
 
 import typer
 
+from sitr.cli.far import OPTION
 from sitr.cli.terminal import Command, Group, help_alone
 from sitr.report.words.messages import said
 
 COMMANDS = (
-    *("demo", "start", "protect", "explain-query", "preview", "ask", "histogram", "publish", "synthesize"),
+    *("demo", "start", "protect", "explain-query", "preview", "ask", "histogram", "publish", "synthesize", "draw"),
     *("dummy", "suggest", "show", "verify", "audit", "compare", "account", "calibrate", "dpsgd", "convert", "explain"),
     *("registry", "request", "queue", "approve", "refuse", "serve"),
 )
@@ -85,6 +86,12 @@ def _alone(
             help="The digits of Arabic texts, anywhere on the line; default: SITR_DIGITS, or else latin.",
         ),
     ] = "",
+    _server: Annotated[
+        str,
+        typer.Option(
+            OPTION, metavar="URL", help="Ask a data set on this server, by its name. SITR_TOKEN has the token."
+        ),
+    ] = "",
 ) -> None:
     help_alone(context)
 
@@ -98,7 +105,7 @@ def main() -> None:
             stream.reconfigure(errors="replace")
     warnings.formatwarning = lambda message, *_, **__: f"{said('Note:')} {said(str(message))}\n"
     try:
-        application(*sys.argv[1:2])()
+        application(*(sys.argv[3:4] if sys.argv[1:2] == [OPTION] else sys.argv[1:2]))()
     finally:
         if "duckdb" not in sys.modules:  # it complains about objects that are still there at the end
             gc.freeze()  # the interpreter would look through everything twice before it ends

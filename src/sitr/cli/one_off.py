@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sitr.cli.far import far
 from sitr.cli.options import (
     MaxGroups,
     MaxInAll,
@@ -113,11 +114,14 @@ def described(source: Path) -> bool:
 
 def opened(source: Path, who: Who, *prices: Kept, budget: str | None, ledger: Place | None) -> Budget:
     """The budget that a description names, or a one-off budget for these prices: see `Dataset.one_off`."""
+    there = far(source, who.unit, who.unit_row, who.relation, budget, ledger)
+    if there is not None:
+        return there
     if not source.exists():
         raise no_description(source) if described(source) else no_source(source)
     promised = promise(budget) if budget is not None else None
+    from sitr.ledger.terms import check_undescribed
     from sitr.session.dataset import open as open_description  # only now: much slower than to refuse a budget
-    from sitr.session.terms import check_undescribed
 
     if described(source):
         who.check_unset(source)

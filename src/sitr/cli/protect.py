@@ -58,8 +58,8 @@ def looked(choices: Choices, *, as_json: bool) -> Unprotected:
 
 def describe(choices: Choices, found: Unprotected, *, as_json: bool) -> None:
     """Check and write the description, open the budget, and show what can be asked."""
+    from sitr.ledger.terms import check_pair
     from sitr.report.text import terminal as text
-    from sitr.session.terms import check_pair
 
     promised, target, ledger = choices.promised, choices.target, choices.ledger
     check_pair(promised, ledger)
@@ -143,7 +143,7 @@ def _uses(column: Column, table: Table, words: Words) -> str:
 def _next_steps(table: Table, target: Path, promised: Kept | None, ledger: Place | None) -> str:
     from sitr.flavors.notation import write
     from sitr.flavors.random import RandomDP
-    from sitr.flavors.uncapped import EXAMPLES, uncapped
+    from sitr.flavors.uncapped import EXAMPLES
     from sitr.questions.aggregate.nodes import text
     from sitr.report.words.words import in_words
 
@@ -152,12 +152,12 @@ def _next_steps(table: Table, target: Path, promised: Kept | None, ledger: Place
     if promised is None:
         return f"{written}\n{said('No budget is set, so give --budget and --ledger with each question.')}"
     inner = cast("Additive", promised.inner) if isinstance(promised, RandomDP) else promised
-    first = EXAMPLES[type(inner)] if uncapped(inner) else write(inner.share(Fraction(1, 10)))
+    first = EXAMPLES[type(inner)] if inner.uncapped else write(inner.share(Fraction(1, 10)))
     asked = [str(target), text(_first_question(table)), "--price", first]
     newcomer = f"\n{warning}" if (warning := words.newcomer(promised)) else ""
     costs = (
         said(f"The budget has no cap, {write(promised)}; the ledger is {ledger}.")
-        if uncapped(promised)
+        if promised.uncapped
         else said(f"All answers together may cost {write(promised)}; the ledger is {ledger}.") + newcomer
     )
     commands = (f"  {shlex.join(['sitr', command, *asked])}" for command in ("preview", "ask"))

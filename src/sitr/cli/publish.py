@@ -24,7 +24,26 @@ PublicationPath = Annotated[
 OwnPrice = Annotated[str | None, typer.Option("--price", help="The price, if the file names none or another one.")]
 
 
-def publish(publication: PublicationPath, price: OwnPrice = None, fresh: Fresh = False, as_json: Json = False) -> None:
+Whole = Annotated[bool, typer.Option("--whole", help="Round to whole numbers that are not negative and still add up.")]
+
+Formats = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--format",
+        help="Write one more file beside PUBLICATION: csv, sdmx (SDMX-CSV 2.0), parquet, xlsx, json (JSON-stat) or "
+        "html. Repeatable.",
+    ),
+]
+
+
+def publish(
+    publication: PublicationPath,
+    price: OwnPrice = None,
+    whole: Whole = False,
+    formats: Formats = None,
+    fresh: Fresh = False,
+    as_json: Json = False,
+) -> None:
     """Pay for the tables of a publication and write its files.
 
     Charges the price, reads the rows, adds noise, and writes tables whose margins are the sums of their parts, with
@@ -36,11 +55,13 @@ def publish(publication: PublicationPath, price: OwnPrice = None, fresh: Fresh =
     from sitr.session import publication_file
 
     found = publication_file.read(publication)
-    paid, outputs, page = priced(found, price), found.outputs(), found.certificate()
-    asked = found.request()
+    found = found.rounding() if whole else found
+    paid, page, asked = priced(found, price), found.certificate(), found.request()
+    outputs = found.outputs(asked, formats=formats or ())
     with working("Reading and adding noise", quiet=as_json):
         answer = asked.release(paid, fresh=fresh)
-    files = [answer.save(each) for each in outputs]
+    link = "" if page is None else page.name
+    files = [answer.save(each, certificate=link) for each in outputs]
     if page is not None:
         files.append(answer.certificate(page))
     if as_json:

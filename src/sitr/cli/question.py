@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sitr.cli.far import far
 from sitr.cli.options import (
     Items,
     Keys,
@@ -152,7 +153,8 @@ def question(
     All questions of a `file` are one batch. `beside` are the descriptions of other protected tables to join.
     """
     wanted.check(targets=limits.targets is not None)
-    for each in (description, *(beside or ())):
+    there = far(description, budget, ledger, beside)
+    for each in () if there is not None else (description, *(beside or ())):
         if not each.exists():
             raise no_description(each)
     several = _several(sql, file)
@@ -160,7 +162,7 @@ def question(
     price, promised = (None if text is None else promise(text) for text in (wanted.price, budget))
     from sitr.session.dataset import open as open_description  # only now: much slower than to refuse a price
 
-    opened = open_description(description).budget(promised, ledger=ledger)
+    opened = open_description(description).budget(promised, ledger=ledger) if there is None else there
     if paying != BUDGET:
         opened = opened.paying(**paying.given())
     if beside:
@@ -198,6 +200,14 @@ def _several(sql: str, file: Path | None) -> dict[str, str]:
     if not found:
         raise BadUsage(given=f"The file {file} has no question.", do="Write SELECT …; SELECT …; into it.")
     return found
+
+
+def expression(text: str) -> Expr:
+    """An expression on one row, as it is written after SELECT."""
+    from sitr.questions.aggregate.frame import Expr
+    from sitr.questions.aggregate.sql import parse_expression
+
+    return Expr(parse_expression(text))
 
 
 def condition(text: str) -> Expr:

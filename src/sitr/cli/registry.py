@@ -70,7 +70,6 @@ def _deployments(source: Place, given: Publication) -> Iterator[Deployment]:
     from sitr.dataset.publication import Publication
     from sitr.ledger.sql import SqlLedger
     from sitr.report.registry import Deployment
-    from sitr.session.desk import account_name
 
     described = load(source) if isinstance(source, Path) and source.suffix in SUFFIXES else None
     if described is not None and described.ledger is None:
@@ -80,7 +79,7 @@ def _deployments(source: Place, given: Publication) -> Iterator[Deployment]:
         )
     where = described.ledger if described is not None and described.ledger is not None else source
     ledger = SqlLedger(where, create=False)
-    accounts = ledger.accounts() if described is None else [ledger.account(account_name(described.table))]
+    accounts = ledger.accounts() if described is None else [ledger.account(described.table.account)]
     known = Publication() if described is None else described.publication
     for account in accounts:
         yield Deployment(

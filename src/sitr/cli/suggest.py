@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from sitr.cli.far import far
 from sitr.cli.grouped import grouped
 from sitr.cli.options import Budget, Description, Json, Ledger, Preview, Price, promise
 from sitr.cli.papers import Exact, Fresh, Output, Pages, Plot, publish, writers
@@ -49,13 +50,14 @@ def suggest(
     --price 'zcdp(0.005)'
     """
     files = writers(output, plot, pages)
-    if not description.exists():
+    there = far(description, budget, ledger)
+    if there is None and not description.exists():
         raise no_description(description)
     paid, later = promise(price), None if for_price is None else promise(for_price)
     promised = promise(budget) if budget is not None else None
     from sitr.session.dataset import open as open_description  # only now: much slower than to refuse a price
 
-    whole = open_description(description).budget(promised, ledger=ledger)
+    whole = open_description(description).budget(promised, ledger=ledger) if there is None else there
     asked = whole.paying(**paying.given()).suggest(sql, price=later)
     if preview:
         show(asked.preview(paid), as_json=as_json, exact=exact)

@@ -12,20 +12,21 @@ from sitr.cli.domain import read_domain
 from sitr.cli.grouped import grouped
 from sitr.cli.one_off import SourceCommand, Who, opened
 from sitr.cli.options import Budget, Json, Ledger, Preview, Price, Source, Unit, UnitRow, new_file, promise
-from sitr.cli.papers import Exact, Fresh, Pages, Plot, unwritten, write_each, write_rows
+from sitr.cli.papers import Exact, Fresh, Pages, Plot, unwritten, write_each
 from sitr.cli.paying import Paying
 from sitr.cli.preview import show as show_preview
 from sitr.cli.progress import advancing, working
-from sitr.cli.question import condition
+from sitr.cli.question import condition, expression
+from sitr.cli.row_files import check_rows_file, companion, write_batches
 from sitr.cli.terminal import console, say_json
 from sitr.errors import BadUsage
 from sitr.report.words.messages import said
 
 if TYPE_CHECKING:
+    from sitr.questions.aggregate.frame import Expr
     from sitr.session.quality import QualityAnswer
     from sitr.session.synthetic import Synthetic
 
-TABLES = (".parquet", ".csv", ".arrow")
 BINS = 64
 
 KIND = SourceCommand
@@ -46,11 +47,21 @@ def synthesize(
         str | None, typer.Option(help="The columns, as A,B,…; default all except the person's id.")
     ] = None,
     domain: Annotated[
-        Path | None, typer.Option(help="A YAML file with public bounds, bins, keys or required, by column.")
+        Path | None, typer.Option(help="A YAML file with public bounds, bins, keys, required or rules, by column.")
     ] = None,
     bins: Annotated[int, typer.Option(help="The number of cells that numbers and dates are cut into.")] = BINS,
     never: Annotated[
         list[str] | None, typer.Option(help="A condition that no row may meet, such as 'age < 15 AND married'.")
+    ] = None,
+    derived: Annotated[
+        list[str] | None,
+        typer.Option(help="COLUMN=EXPRESSION: a column that is computed and not measured, such as month. Repeatable."),
+    ] = None,
+    ordered: Annotated[
+        list[str] | None, typer.Option(help="'A <= B': A is never more than B, where both have values. Repeatable.")
+    ] = None,
+    together: Annotated[
+        list[str] | None, typer.Option(help="A,B,…: all of these columns are NULL, or none of them. Repeatable.")
     ] = None,
     unit: Unit = None,
     unit_row: UnitRow = False,
@@ -66,6 +77,7 @@ def synthesize(
     pages: Pages,
     paying: Paying,
     plot: Plot = None,
+    model: Annotated[Path | None, typer.Option(help="Save the model to a .sitr file, for `sitr draw`.")] = None,
     fresh: Fresh = False,
     preview: Preview = False,
     budget: Budget = None,
@@ -84,7 +96,7 @@ def synthesize(
     from sitr.flavors.price import affordable
 
     paid, looked = affordable(promise(price)), affordable(promise(quality)) if quality is not None else None
-    _check(output, pages, plot, preview=preview, quality=quality, holdout=holdout, target=target)
+    _check(output, pages, plot, model, preview=preview, quality=quality, holdout=holdout, target=target)
     public = read_domain(domain)
     groups = 1 if unit is not None else None
     who = Who(unit, unit_row, groups, rows_per_person, options=("--rows-per-person",))
@@ -96,7 +108,12 @@ def synthesize(
         bounds=public.bounds(at.table),
         keys=public.keys,
         required=public.required,
+        spikes=public.spikes,
+        scales=public.scales,
         never=[condition(text) for text in never or ()],
+        derived=public.derived | dict(map(_derived, derived or ())),
+        ordered=[*public.ordered, *map(_ordered, ordered or ())],
+        together=[*public.together, *(text.split(",") for text in together or ())],
         rows_per_person=rows_per_person,
     )
     if preview:
@@ -109,19 +126,22 @@ def synthesize(
     with working("Drawing rows", quiet=as_json):
         drawn = made.table
     assert output is not None
-    wanted = [path for path in (output, pages.certificate, pages.label, plot) if path is not None]
-    found, failed = made.quality, write_each({output: partial(write_rows, drawn)})
+    wanted = [p for p in (output, companion(output), model, pages.certificate, pages.label, plot) if p is not None]
+    found, failed = made.quality, write_each({output: partial(write_batches, made, [drawn])})
     try:
         if holdout is not None:
             found = made.compare(holdout, target=target)
     finally:  # the rows are paid for: whatever happens, they reach the files and the terminal
         asked_for = (
+            (model, made.save),
             (pages.certificate, partial(made.certificate, found=found, **pages.said)),
             (pages.label, partial(made.label, **pages.said)),
             (plot, made.plot),
         )
         failed |= write_each({path: write for path, write in asked_for if path is not None})
-        _show(made, [path for path in wanted if path not in failed], found, as_json=as_json, exact=exact)
+        _show(
+            made, [path for path in wanted if path not in failed and path.exists()], found, as_json=as_json, exact=exact
+        )
     if failed:
         raise unwritten(
             failed,
@@ -136,8 +156,11 @@ def _show(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, 
 
     rows = made.table.num_rows
     if as_json:
+        from sitr.report.free_quality import free_content
+
         quality = None if found is None else found.to_dict()
-        say_json(made.to_dict() | {"drawn": rows, "written": list(map(str, written)), "quality": quality})
+        free = free_content(made.agreement(), made.validity())
+        say_json(made.to_dict() | free | {"drawn": rows, "written": list(map(str, written)), "quality": quality})
         return
     out = console()
     show(render(made.paper), out=out)
@@ -153,10 +176,33 @@ def _show(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, 
         )
 
 
+def _derived(text: str) -> tuple[str, Expr]:
+    name, equals, rule = text.partition("=")
+    if not equals:
+        raise BadUsage(
+            wanted="--derived COLUMN=EXPRESSION",
+            given=repr(text),
+            do="Write for example --derived 'month=EXTRACT(month FROM day)'; nothing was spent.",
+        )
+    return name.strip(), expression(rule)
+
+
+def _ordered(text: str) -> tuple[str, str]:
+    lower, sign, upper = text.partition("<=")
+    if not sign:
+        raise BadUsage(
+            wanted="--ordered 'A <= B'",
+            given=repr(text),
+            do="Write for example --ordered 'admitted <= discharged'; nothing was spent.",
+        )
+    return lower.strip(), upper.strip()
+
+
 def _check(
     output: Path | None,
     pages: Pages,
     plot: Path | None,
+    model: Path | None,
     *,
     preview: bool,
     quality: str | None,
@@ -182,8 +228,10 @@ def _check(
             do="Name the table with --holdout, or leave the target out; nothing was spent.",
         )
     pages.check()
+    if output is not None:
+        check_rows_file(output, "--output")
     for path, option, endings in (
-        (output, "--output", TABLES),
+        (model, "--model", (".sitr",)),
         (pages.certificate, "--certificate", (".html",)),
         (pages.label, "--label", (".html",)),
         (plot, "--plot", (".svg",)),

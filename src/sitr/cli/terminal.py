@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from sitr.cli.far import asking, taken
 from sitr.cli.options import listed
 from sitr.cli.values import read_lightly
 from sitr.errors import CAN_BE_ASKED, BadUsage, FileError, InvalidUse, SitrError, printable
@@ -43,7 +44,7 @@ _BAD_INPUT = (ValueError, TypeError)
 class Group(TyperGroup):
     """A group of commands. The outermost one chooses the language: `--lang`, anywhere on the line, or the locale.
 
-    `--digits` or an environment variable chooses the digits of Arabic texts in the same way.
+    `--digits` or an environment variable chooses the digits of Arabic texts in the same way, and `--server` a server.
     """
 
     def get_params(self, ctx: Any) -> list[Any]:
@@ -56,6 +57,8 @@ class Group(TyperGroup):
                 ctx.with_resource(speaking(language))
                 digits, args = _chosen("--digits", Digits, args, preferred_digits)
                 ctx.with_resource(speaking(language, digits))
+                server, args = taken(args)
+                ctx.with_resource(asking(server))
             except SitrError as error:
                 raise _reported(error, as_json="--json" in args) from None
         as_json = "--json" in args

@@ -37,6 +37,15 @@ class Rule(Enum):
     """Where rows without a value are counted; only for values outside the ordinary cells."""
 
 
+class Scale(Enum):
+    """How numbers are cut into bins."""
+
+    LINEAR = "linear"
+    """Bins of almost equal numbers of granules."""
+    LOG = "log"
+    """Bins that grow with the distance from 0, on both sides of it."""
+
+
 class Step(Enum):
     """The length of cells of dates; weeks begin on Mondays."""
 
@@ -210,7 +219,8 @@ class Granular:
 
     A number belongs to the nearest multiple of `granularity`, as it does in a sum. A date is a whole number of days
     since 1970 and a timestamp of seconds. Bin b holds the granules k with ⌊(k − lower)·bins/width⌋ = b, where
-    width = upper − lower + 1. So each bin has finitely many values, and one of them can be drawn.
+    width = upper − lower + 1; or, if there are `cuts`, those from one cut to the granule before the next. So each bin
+    has finitely many values, and one of them can be drawn.
 
     >>> from sitr.dataset.schema import Kind
     >>> axis = Granular(Column("age", Kind.INTEGER), 0, 9, Fraction(1), bins=4)
@@ -224,6 +234,8 @@ class Granular:
     granularity: Fraction
     bins: int
     missing: Rule = Rule.CELL
+    cuts: tuple[int, ...] = ()
+    """The first granules of all bins but the first, if these differ in size by design."""
     outside: ClassVar[Rule] = Rule.CLAMP
 
     @property
@@ -236,6 +248,8 @@ class Granular:
 
     def first(self, place: int) -> int:
         """The smallest granule of a bin; `first(bins)` is the granule after the last bin."""
+        if self.cuts:
+            return (self.lower, *self.cuts, self.upper + 1)[place]
         return self.lower - (-place * (self.upper - self.lower + 1) // self.bins)
 
     def cells(self) -> Iterator[Cell]:

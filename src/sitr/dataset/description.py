@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, astuple, field, fields, replace
 from fractions import Fraction
 from pathlib import Path
@@ -92,8 +92,8 @@ class Description:
     """Who publishes the answers; this changes no promise, so that it can be edited at any time."""
 
 
-def save(description: Description, path: Path) -> None:
-    """Write the file. Paths below its folder are written relative to it."""
+def save(description: Description, path: Path, *, say: Callable[[str], str] = str) -> None:
+    """Write the file. Paths below its folder are written relative to it. `say` translates its comments."""
     if (description.promise is None) != (description.ledger is None):
         raise DescriptionError(
             wanted="both a promise and a ledger for the budget",
@@ -123,7 +123,8 @@ def save(description: Description, path: Path) -> None:
     if said := description.publication.content():
         content["publication"] = said
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
-    comments = _COMMENTS if table.period is None else _COMMENTS | _PERIODS
+    texts = _COMMENTS if table.period is None else _COMMENTS | _PERIODS
+    comments = {field: say(comment) for field, comment in texts.items()}
     path.write_text(_commented(text, comments), encoding="utf-8")
 
 

@@ -5,14 +5,16 @@ Cells are never learned from the rows: a column is refused if too little is decl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 from itertools import pairwise
 
 from sitr import arguments
 from sitr.dataclass import dataclass
-from sitr.dataset.cells import MOST_CELLS, Axis, Categories, Dates, Drawable, Edges, Even, Granular, Rule, Step
+from sitr.dataset.cells import MOST_CELLS, Axis, Categories, Dates, Drawable, Edges, Even, Granular, Rule, Scale, Step
 from sitr.dataset.literals import shown
 from sitr.dataset.schema import GROUPABLE, KEYS_OF_TYPE, NUMERIC, Column, Key, Kind, public_keys, quantise
 from sitr.errors import DescriptionError, QuestionError
@@ -20,6 +22,9 @@ from sitr.numbers import Number, finite
 
 LARGEST = 2**53
 """The largest end of a range: a double holds every whole number up to here."""
+
+MOST_CUTS = 1024
+"""The most bins of a column that is cut unevenly: values are compared with the cuts, one after another."""
 
 End = Number | date | datetime
 """A lower or upper bound of a column."""
@@ -36,6 +41,9 @@ class DeclaredCells:
     every: Step | None = None
     outside: Rule | None = None
     missing: Rule | None = None
+    spikes: Sequence[End] = ()
+    """Single values with a cell of their own."""
+    scale: Scale = Scale.LINEAR
 
 
 def axis(column: Column, wanted: DeclaredCells) -> Axis | None:
@@ -80,11 +88,68 @@ def drawable(column: Column, wanted: DeclaredCells) -> Drawable:
     if listed is None:
         listed = KEYS_OF_TYPE.get(column.kind)
     if listed is not None and (wanted.bounds is None or wanted.keys is not None):
+        _refuse_cuts(column, wanted)
         values = tuple(key for key in listed if key is not None)
         null = (None in listed and wanted.missing is not Rule.DROP) or not values
         return Categories(column, values, Rule.MISSING, Rule.CELL if null else Rule.DROP)
     lower, upper, granularity = _granules(column, wanted)
-    return Granular(column, lower, upper, granularity, min(bins, upper - lower + 1), wanted.missing or Rule.CELL)
+    even = Granular(column, lower, upper, granularity, min(bins, upper - lower + 1), wanted.missing or Rule.CELL)
+    return even if not wanted.spikes and wanted.scale is Scale.LINEAR else cut_unevenly(even, wanted)
+
+
+def cut_unevenly(even: Granular, wanted: DeclaredCells) -> Granular:
+    """The same values in bins that grow with the distance from 0, or with single values in bins of their own.
+
+    On the scale of logarithms, bins end at equal steps of sign(k)·ln(1 + |k|) of the granules k.
+
+    >>> age = Granular(Column("gain", Kind.INTEGER), 0, 99, Fraction(1), bins=4)
+    >>> [cell.label for cell in cut_unevenly(age, DeclaredCells(spikes=[0, 99])).cells()]
+    ['0', '1 to 24', '25 to 49', '50 to 74', '75 to 98', '99', '(no value)']
+    >>> [cell.label for cell in cut_unevenly(age, DeclaredCells(scale=Scale.LOG)).cells()]
+    ['0 to 2', '3 to 9', '10 to 30', '31 to 99', '(no value)']
+    """
+    firsts = {even.first(place) for place in range(even.bins)}
+    if wanted.scale is Scale.LOG:
+        ends = [math.copysign(math.log1p(abs(k)), k) for k in (even.lower, even.upper + 1)]
+        steps = (ends[0] + (ends[1] - ends[0]) * place / even.bins for place in range(even.bins))
+        firsts = {max(even.lower, math.ceil(round(math.copysign(math.expm1(abs(at)), at), 6))) for at in steps}
+    for spike in wanted.spikes:
+        granule = _granule(even, spike)
+        firsts |= {granule, granule + 1}
+    cuts = tuple(sorted(first for first in firsts if even.lower < first <= even.upper))
+    if len(cuts) >= MOST_CUTS:
+        raise QuestionError(
+            wanted=f"at most {MOST_CUTS:,} bins for the column {even.column.name!r}, which has spikes or another scale",
+            given=f"{len(cuts) + 1:,}",
+            do="Choose fewer bins.",
+        )
+    return replace(even, bins=len(cuts) + 1, cuts=cuts) if cuts else even
+
+
+def _granule(axis: Granular, spike: object) -> int:
+    """The granule of a value that is one."""
+    kind = axis.column.kind
+    known: Fraction | None = None
+    if kind in (Kind.DATE, Kind.TIMESTAMP):
+        if type(spike) is (date if kind is Kind.DATE else datetime):
+            known = Fraction(_moments(axis.column, (spike, spike))[0])
+    elif (number := _number(spike)) is not None:
+        known = number / axis.granularity
+    if known is None or known.denominator != 1 or not axis.lower <= known <= axis.upper:
+        raise QuestionError(
+            wanted=f"spikes of {axis.column.name!r} that are values within its bounds and of its granularity",
+            given=shown(spike),
+            do="Name values that are known to be frequent, such as 0.",
+        )
+    return int(known)
+
+
+def _refuse_cuts(column: Column, wanted: DeclaredCells) -> None:
+    if wanted.spikes or wanted.scale is not Scale.LINEAR:
+        raise QuestionError(
+            given=f"The column {column.name!r} has keys, so it has neither spikes nor a scale.",
+            do="Leave them out: each key has a cell of its own.",
+        )
 
 
 def _granules(column: Column, wanted: DeclaredCells) -> tuple[int, int, Fraction]:

@@ -170,6 +170,11 @@ class Table:
         """The name with the period that a question names, such as visits@2026-03."""
         return self.name if self.period is None or not self.period.name else f"{self.name}@{self.period.name}"
 
+    @property
+    def account(self) -> str:
+        """The name of the data set in a ledger, with its period. Questions ignore case, so budgets must too."""
+        return self.called.casefold()
+
 
 BOUNDS, KEYS = '{"cost": (0, 5000)}', '{"ward": ["A", "B"]}'
 """Examples, for messages."""
@@ -254,13 +259,12 @@ def _check_period(name: str, kinds: Mapping[str, Kind], unit: Unit, relation: Re
         )
     if kinds[period.column] not in (Kind.DATE, Kind.TIMESTAMP) or period.column == unit.column:
         raise DescriptionError(
-            given=f"The column {period.column!r} has no dates, so it cannot say to which {period.length.value} a row "
-            "belongs.",
+            given=f"The column {period.column!r} has no dates, so it cannot say to which period a row belongs.",
             do="Name a column of type date or timestamp, or convert it to one.",
         )
     if relation is not Relation.ADD_REMOVE:
         raise DescriptionError(
-            wanted=f"add-remove neighbours where the unit is a person in a {period.length.value}",
+            wanted=f"add-remove neighbours where the unit is a person in {period.length.one}",
             given=relation.value,
             do="Leave the relation out: who is replaced could be in another period.",
         )

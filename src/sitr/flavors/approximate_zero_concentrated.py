@@ -40,6 +40,7 @@ class ApproximateZeroConcentratedDP(Adding):
     """
 
     notation = "zcdp(ρ, δ)"
+    odometer = "zcdp"
     name = "approximate_zcdp"
     obstacle = Obstacle(
         "It bounds the moments of the loss neither always nor outside an event", "convert it first to (ε, δ)"

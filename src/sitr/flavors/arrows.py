@@ -8,13 +8,14 @@ from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.computational import ComputationalDP
+from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Obstacle, Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 
-Additive = PureDP | ApproximateDP | ZeroConcentratedDP | ApproximateZeroConcentratedDP
-"""The flavors in which prices are stated: their parameters simply add under composition."""
+Additive = PureDP | ApproximateDP | ZeroConcentratedDP | ApproximateZeroConcentratedDP | GaussianDP
+"""The flavors in which prices are stated: their parameters, or the squares of them, simply add under composition."""
 
 Kept = Additive | RandomDP
 """The promises that ledgers keep: one of these, or a random promise around one of them."""
@@ -24,8 +25,9 @@ Wanted = TypeVar("Wanted", bound=Promise)
 
 def kept(promise: object) -> TypeGuard[Kept]:
     """Whether this is exactly one of the promises that ledgers keep, not a subclass."""
-    inner = promise.inner if type(promise) is RandomDP else promise
-    return type(inner) in get_args(Additive)
+    if type(promise) is RandomDP:
+        return type(promise.inner) in get_args(Additive) and type(promise.inner) is not GaussianDP
+    return type(promise) in get_args(Additive)
 
 
 def express(promise: Promise, flavor: type[Wanted], *, delta: float | None = None) -> Wanted:

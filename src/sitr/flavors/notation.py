@@ -91,7 +91,7 @@ def write(promise: Promise) -> str:
     >>> write(RandomDP(PureDP(1), 0.05, Basis.ASYMPTOTIC, parts=(("gate", 0.01),)))
     "random(pure(epsilon=1.0), gamma=0.05, asymptotic=true, parts={'gate': 0.01})"
     """
-    if uncapped.uncapped(promise):
+    if promise.uncapped:
         return uncapped.written(promise)
     flavor = next(flavor for flavor in NAMES.values() if type(promise) is flavor)
     return f"{_word(flavor)}({promise.written()})"

@@ -4,6 +4,7 @@
     pure(0.5)               epsilon=0.5               PureDP(epsilon=0.5)
     approximate(1, 1e-6)    epsilon=1, delta=1e-6     ApproximateDP(epsilon=1, delta=1e-6)
     zcdp(0.05, 1e-6)        rho=0.05, delta=1e-6      ApproximateZeroConcentratedDP(rho=0.05, delta=1e-6)
+    gaussian(0.3)                                     GaussianDP(mu=0.3)
 
 All spellings of a line are the same price.
 """
@@ -16,7 +17,8 @@ from sitr.errors import IncompatiblePromises, InvalidUse, QuestionError, quoted,
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Additive, Kept, kept
-from sitr.flavors.notation import parse
+from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.notation import parse, write
 from sitr.flavors.promise import Promise
 from sitr.flavors.pufferfish import Pufferfish, not_composable
 from sitr.flavors.pure import PureDP
@@ -68,7 +70,8 @@ def price_of(price: Price | None = None, /, **amounts: Unpack[Amounts]) -> Kept:
             do=f"Write rho={number} or 'zcdp({number})' for ρ, or epsilon={number} or 'pure({number})' for ε.",
         )
     raise IncompatiblePromises(
-        wanted="a promise such as zcdp(0.05): pure(ε), approximate(ε, δ), zcdp(ρ), zcdp(ρ, δ), or RandomDP around one",
+        wanted="a promise such as zcdp(0.05): pure(ε), approximate(ε, δ), zcdp(ρ), zcdp(ρ, δ), gaussian(μ), or "
+        "RandomDP around one",
         given=repr(price),
         do="Write for example 'zcdp(0.05)' or rho=0.05.",
     )
@@ -113,7 +116,19 @@ def buys_noise(price: Promise) -> TypeGuard[Additive]:
             return in_range(price.rho) and price.xi == 0
         case ApproximateZeroConcentratedDP():
             return in_range(price.rho) and (price.delta == 0 or LEAST <= price.delta < 1)
+        case GaussianDP():
+            return in_range(price.mu)
     return False
+
+
+def not_gaussian(price: GaussianDP) -> QuestionError:
+    """The error for a question whose noise does not keep a Gaussian promise."""
+    return QuestionError(
+        wanted="a price that this question can use, because not all of its noise is Gaussian noise on real numbers",
+        given=write(price),
+        do="Pay with pure(ε), which a Gaussian budget can pay too; gaussian(μ) pays for tables, and for aggregates "
+        "with public keys and without quantiles.",
+    )
 
 
 def in_range(number: float) -> bool:
@@ -122,9 +137,17 @@ def in_range(number: float) -> bool:
 
 
 def affordable(
-    price: Promise, *, random: str = "Pay with the promise inside it: this noise protects everybody."
+    price: Promise,
+    *,
+    random: str = "Pay with the promise inside it: this noise protects everybody.",
+    gaussian: bool = False,
 ) -> Additive:
-    """The price, if it can be spent on additive noise. `random` is the advice about a random price."""
+    """The price, if it can be spent on additive noise. `random` is the advice about a random price.
+
+    Only questions that use nothing but Gaussian noise on real numbers can be paid with a `gaussian` price.
+    """
+    if isinstance(price, GaussianDP) and not gaussian:
+        raise not_gaussian(price)
     if buys_noise(price):
         return price
     do = "Choose a price in that range: below it there is no answer, and above it no privacy."
@@ -133,8 +156,8 @@ def affordable(
     elif isinstance(price, ZeroConcentratedDP) and price.xi > 0 and in_range(price.rho):
         do = "Leave ξ out: Gaussian noise does not need it."
     raise QuestionError(
-        wanted="a price of pure(ε), zcdp(ρ) without ξ, or zcdp(ρ, δ) or approximate(ε, δ) with δ < 1, each number from "
-        f"{LEAST} to {MOST}",
+        wanted="a price of pure(ε), zcdp(ρ) without ξ, gaussian(μ), or zcdp(ρ, δ) or approximate(ε, δ) with δ < 1, "
+        f"each number from {LEAST} to {MOST}",
         given=repr(price),
         do=do,
     )

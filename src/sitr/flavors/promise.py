@@ -63,6 +63,8 @@ class Promise(Protocol):
     """Why other promises may have no such conversion."""
     closed: ClassVar[Obstacle | None] = None
     """Why this promise implies no promise of another flavor without a further choice, if that is so."""
+    odometer: ClassVar[str] = ""
+    """The word for budgets of this flavor without a cap, such as pure in odometer(pure); none if there are none."""
     about_people: ClassVar[bool] = True
     """Whether it is about data sets that differ in one person, so that it can be promised to a random newcomer."""
     widths: ClassVar[tuple[float, ...]] = (1e-2, 1e-4, 1e-6)
@@ -144,6 +146,11 @@ class Promise(Protocol):
         """The promise like this one that has these coordinates, rounded up or down."""
         raise no_stopping_rule(self, NO_COORDINATES)
 
+    @property
+    def uncapped(self) -> bool:
+        """Whether this is a budget without a cap: see `sitr.flavors.uncapped`."""
+        return False
+
     def adds_to(self, like: Promise, /) -> bool:
         """Whether the coordinates of this promise can be added to the coordinates of a budget."""
         return type(self) is type(like)
@@ -178,6 +185,17 @@ class Adding(Promise, Protocol):
             limit = 1.0 if name in self.probabilities else None
             checked = parameter(number, name=name, flavor=type(self).__name__, at_most=limit)
             object.__setattr__(self, name, checked)
+
+    @property
+    def uncapped(self) -> bool:
+        """Its first parameter has no limit that anybody could reach; a probability still limits the charges."""
+        if not self.odometer:
+            return False
+        first, *others = _names(type(self))
+        return getattr(self, first) == LARGEST and all(
+            0.0 < getattr(self, name) < 1.0 if name in self.probabilities else getattr(self, name) == 0.0
+            for name in others
+        )
 
     @classmethod
     def at_coordinates(cls, values: Sequence[Fraction], /, *, up: bool) -> Self:

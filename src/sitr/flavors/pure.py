@@ -58,6 +58,7 @@ class PureDP(Adding):
     """
 
     notation = "pure(ε)"
+    odometer = "pure"
     obstacle = Obstacle("It sets no largest loss", "state it as PureDP only if its mechanism is pure")
 
     epsilon: float

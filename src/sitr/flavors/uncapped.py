@@ -40,6 +40,8 @@ def odometer(flavor: str, delta: float | None = None) -> Uncapped:
     >>> from sitr.flavors.notation import write
     >>> write(odometer("zcdp", delta=1e-6)), write(odometer("pure"))
     ('odometer(zcdp, delta=1e-06)', 'odometer(pure)')
+    >>> odometer("pure").uncapped, PureDP(1.0).uncapped
+    (True, False)
     """
     match flavor, delta:
         case "pure", None:
@@ -57,22 +59,7 @@ def odometer(flavor: str, delta: float | None = None) -> Uncapped:
     )
 
 
-def uncapped(promise: Promise) -> bool:
-    """Whether this is a budget without a cap.
-
-    >>> uncapped(odometer("pure")), uncapped(PureDP(1.0))
-    (True, False)
-    """
-    match promise:
-        case PureDP(epsilon=size) | ZeroConcentratedDP(rho=size, xi=0.0):
-            return size == LARGEST
-        case ApproximateDP(epsilon=size, delta=delta) | ApproximateZeroConcentratedDP(rho=size, delta=delta):
-            return size == LARGEST and 0.0 < delta < 1.0
-    return False
-
-
 def written(promise: Promise) -> str:
     """The notation of a budget without a cap."""
-    flavor = "pure" if isinstance(promise, PureDP) else "approximate" if isinstance(promise, ApproximateDP) else "zcdp"
     delta = getattr(promise, "delta", None)
-    return f"{NAME}({flavor})" if delta is None else f"{NAME}({flavor}, delta={delta!r})"
+    return f"{NAME}({promise.odometer})" if delta is None else f"{NAME}({promise.odometer}, delta={delta!r})"

@@ -51,6 +51,7 @@ class ZeroConcentratedDP(Adding):
     """
 
     notation = "zcdp(ρ)"
+    odometer = "zcdp"
     arrow = "to_zero_concentrated"
     obstacle = Obstacle("A bound on some moments says nothing about the others", "use RenyiDP")
     widths = (1e-2, 1e-3)

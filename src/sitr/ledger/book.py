@@ -13,24 +13,15 @@ from typing import cast
 from sitr.errors import LedgerError
 from sitr.ledger import chain, registry
 from sitr.ledger.database import Connection, Database, Place
+from sitr.ledger.follow import BEGAN, JOINED, altered, body, check_account, follow, signers
 from sitr.ledger.key import Key, installation_key, new_name
 from sitr.ledger.migrate import as_made
+from sitr.ledger.postgres import OPEN_PERIOD, PostgresConnection
 from sitr.ledger.roles import check_steward
 from sitr.ledger.spent import Spent, overseen
 from sitr.ledger.state import alone
 from sitr.ledger.who import user
-from sitr.ledger.witness import (
-    BEGAN,
-    JOINED,
-    Head,
-    Witness,
-    altered,
-    body,
-    check_account,
-    follow,
-    signers,
-    witnesses,
-)
+from sitr.ledger.witness import Head, Witness, witnesses
 
 SECOND = "second budget"
 """The act that gives rows a budget that have another one elsewhere."""
@@ -49,6 +40,13 @@ class Page:
     def insert(self, table: str, row: Mapping[str, object]) -> int:
         """Insert a row of named values and its record; returns the number of the row."""
         return insert(self.connection, table, row, self.key)
+
+    def open_part(self, row: Mapping[str, object], *, of: str) -> None:
+        """Open the account of a period. On PostgreSQL the owner of the tables does it, for those who only charge."""
+        how = ""
+        if isinstance(self.connection, PostgresConnection):
+            how = f"SELECT {OPEN_PERIOD}(:dataset, :whole, :opened)"
+        insert(self.connection, "accounts", row, self.key, how=how, whole=of)
 
     def act(
         self, kind: str, body: Mapping[str, object], *, dataset: str | None = None, about: int | None = None
@@ -137,7 +135,7 @@ def known(connection: Connection, key: Key, remembered: Witness, *, place: Place
         return follow(connection, head, name=name)
     if key.public in signers(connection):
         raise LedgerError(
-            given=f"The witness of {name} is missing from {remembered.folder}.",
+            given=f"The witness of {name} is missing from {remembered.place}.",
             do="Put it back, or run sitr ledger resume, which says what can be counted as spent; nothing was spent.",
         )
     if first.before != chain.START or not chain.intact(connection, first) or not chain.signed(first):
@@ -145,15 +143,20 @@ def known(connection: Connection, key: Key, remembered: Witness, *, place: Place
     return follow(connection, Head(ledger, 1, first.hash), name=name)
 
 
-def insert(connection: Connection, table: str, row: Mapping[str, object], key: Key) -> int:
-    """Insert a row of named values and its record; returns the number of the row, 0 if it has none."""
+def insert(
+    connection: Connection, table: str, row: Mapping[str, object], key: Key, *, how: str = "", **more: object
+) -> int:
+    """Insert a row of named values and its record; returns the number of the row, 0 if it has none.
+
+    `how` is a statement that inserts the row, if INSERT does not; it may need `more` values.
+    """
     number = 0
     if chain.KEYS[table] == "number":  # without gaps: a sequence of PostgreSQL would leave some
         found = connection.execute(f"SELECT coalesce(max(number), 0) + 1 AS next FROM {table}").fetchone()
         number = cast("int", found["next"])
         row = {"number": number, **row}
     columns, values = ", ".join(row), ", ".join(f":{name}" for name in row)
-    connection.execute(f"INSERT INTO {table} ({columns}) VALUES ({values})", row)
+    connection.execute(how or f"INSERT INTO {table} ({columns}) VALUES ({values})", {**row, **more})
     named = number or row["dataset"]
     stored = chain.row_of(connection, table, named) or {}
     if {name: stored.get(name) for name in row} != dict(row):  # it is signed as it was meant

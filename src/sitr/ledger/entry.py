@@ -63,6 +63,8 @@ class Entry:
     """The path of the sub-budget that it was charged to, such as team/ana; empty if it was the budget itself."""
     request: int = 0
     """The number of the request that it answers; 0 if nobody had to approve it."""
+    coins: str = ""
+    """"test coins" if the noise was drawn with them, and so protects nobody; empty for private coins."""
 
     @property
     def account(self) -> str:

@@ -10,9 +10,10 @@ from enum import Enum
 from sitr.errors import SitrError
 from sitr.ledger import book, chain
 from sitr.ledger.database import Connection, with_any_text
+from sitr.ledger.follow import counted, signers
 from sitr.ledger.migrate import as_made
 from sitr.ledger.spent import Spent
-from sitr.ledger.witness import Head, counted, signers
+from sitr.ledger.witness import Head
 
 
 class Fault(Enum):

@@ -24,10 +24,10 @@ from sitr.flavors.notation import parse
 from sitr.ledger import chain
 from sitr.ledger.book import SECOND, ledger_id, now
 from sitr.ledger.entry import Entry, Seal, Sealed
+from sitr.ledger.follow import BEGAN, JOINED, body
 from sitr.ledger.key import genuine, installation_key
 from sitr.ledger.sql import SqlLedger
 from sitr.ledger.state import write_durably
-from sitr.ledger.witness import BEGAN, JOINED, body
 
 FORMAT, HEAD = "sitr ledger export 1", "sitr ledger head 1"
 

@@ -17,7 +17,7 @@ from sitr.ledger import chain, proposals
 from sitr.ledger.database import Connection
 from sitr.ledger.entry import Warrant
 from sitr.ledger.roles import check_charge
-from sitr.ledger.spent import Spent
+from sitr.ledger.spent import Spent, check_waiting
 from sitr.ledger.who import user
 
 
@@ -47,6 +47,8 @@ NEXT = 2**62
 def check(connection: Connection, known: Sequence[Spent], charge: Charge) -> None:
     """Refuse a charge that is not allowed. `known` is its account, and then the one of all periods if there is one."""
     warrant, spent = charge.warrant, known[0]
+    for each in known:
+        check_waiting(each, charge.dataset)
     check_charge(spent.members, user(), warrant.share)
     for whole in known[1:]:
         check_charge(whole.members, user(), warrant.share)
@@ -75,6 +77,8 @@ def check_again(connection: Connection, row: Any, known: Sequence[Spent]) -> Non
     """
     if row["question"] == LOST and row["request"] is None and _resumed(connection, row):
         return
+    for each in known:
+        check_waiting(each, row["dataset"])
     price = parse(row["price"])
     for whole in known[1:]:
         check_charge(whole.members, row["by"], row["share"] or "")

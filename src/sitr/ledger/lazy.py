@@ -81,10 +81,12 @@ class LazyLedger:
         plan: str = "",
         description: str = "",
         warrant: Warrant = DIRECT,
+        written: str = "",
+        coins: str = "",
     ) -> tuple[Entry, Filter]:
         """Charge the price. The ledger is created only if the budget can pay it."""
-        made = self.made(price)
-        return made.charge(dataset, price=price, question=question, plan=plan, description=description, warrant=warrant)
+        asked = {"question": question, "plan": plan, "description": description, "written": written, "coins": coins}
+        return self.made(price).charge(dataset, price=price, warrant=warrant, **asked)
 
     def made(self, price: Promise) -> SqlLedger:
         """The ledger in the file, created now if the budget can pay this price."""
@@ -123,6 +125,11 @@ class LazyLedger:
         """All charges of this price for this question, newest first; none before the first charge."""
         found = self._found()
         return [] if found is None else found.paid(dataset, price=price, question=question)
+
+    def plan(self, sha256: str) -> str:
+        """The text of a plan that was charged; empty before the first charge."""
+        found = self._found()
+        return "" if found is None else found.plan(sha256)
 
     def keyed(self, key: str) -> Entry | None:
         """The charge that this user made under a key; None before the first charge."""

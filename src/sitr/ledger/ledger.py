@@ -43,11 +43,14 @@ class Ledger(Protocol):
         plan: str = "",
         description: str = "",
         warrant: Warrant = DIRECT,
+        written: str = "",
+        coins: str = "",
     ) -> tuple[Entry, Filter]:
         """Check the price and record it durably, as one step; returns the entry and the budget after it.
 
         `plan` and `description` are hashes of what is asked and of what it is asked about. The `warrant` names the
-        sub-budget, if there is one: it and all accounts above it consent, or nothing is charged.
+        sub-budget, if there is one: it and all accounts above it consent, or nothing is charged. `written` is the text
+        of the plan, which is stored with the charge, and `coins` says if the noise will be drawn with test coins.
 
         No other charge can come between the check and the record. Raises `BudgetExceeded` or `LedgerBusy`, with nothing
         spent, and `IncompatiblePromises` for a price that such a budget cannot pay: a random price after the first
@@ -62,6 +65,9 @@ class Ledger(Protocol):
 
     def paid(self, dataset: str, *, price: Promise, question: str) -> list[Entry]:
         """All charges of this price for this question, newest first; none if the data set has no account."""
+
+    def plan(self, sha256: str) -> str:
+        """The text of a plan that was charged, by its hash; empty if none is stored."""
 
     def keyed(self, key: str) -> Entry | None:
         """The charge that this user made under a key; None if there is none."""

@@ -16,14 +16,21 @@ if TYPE_CHECKING:
 else:  # only a ledger that is new or old needs them
     command, config = Later("alembic.command"), Later("alembic.config")
 
-HISTORY = ("0001", "0002", "0003", "0004", "0005", "0006")
+HISTORY = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
 """The revisions in `migrations/versions`, oldest first."""
 
 # Not alembic's default name, so that another program's database is never taken for a ledger.
 VERSION_TABLE = "sitr_ledger_revision"
 
 
-GUARDED = {"accounts": "dataset", "acts": "number", "entries": "number", "records": "number", "seals": "number"}
+GUARDED = {
+    "accounts": "dataset",
+    "acts": "number",
+    "entries": "number",
+    "plans": "sha256",
+    "records": "number",
+    "seals": "number",
+}
 """The tables whose rows never change, with the columns that name them."""
 
 

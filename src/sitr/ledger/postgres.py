@@ -324,6 +324,42 @@ def guards(table: str) -> list[str]:
     ]
 
 
+# Periods
+
+OPEN_PERIOD = "sitr_ledger_open_period"
+_PERIOD = "[0-9]{4}(-(0[1-9]|1[0-2]|q[1-4]))?"
+
+
+def period_opener() -> list[str]:
+    """Statements that make the function by which the account of a period is opened, on the terms of all periods.
+
+    It runs with the rights of the owner of the tables, so that who calls it needs none to open budgets; it can open
+    nothing but a period of a data set that has periods. Whoever may charge may call it.
+    """
+    terms = f"dataset = whole AND neighbors LIKE '%) in each %' AND account ~ ('^{_PERIOD}$')"
+    rest = "substr(period, length(whole) + 2)"
+    chosen = f"SELECT period, promise, neighbors, at FROM accounts WHERE {terms.replace('account', rest)}"
+    named = "AND starts_with(period, whole || '@')"
+    grants = f"""
+        DO $$ DECLARE had record; BEGIN
+            FOR had IN SELECT DISTINCT grantee::regrole AS who, privilege_type AS what
+                FROM pg_class, aclexplode(relacl) WHERE pg_class.oid = 'entries'::regclass AND grantee <> 0
+                AND grantee <> relowner AND privilege_type IN ('INSERT', 'SELECT')
+            LOOP
+                EXECUTE format('GRANT %s ON plans TO %s', had.what, had.who);
+                IF had.what = 'INSERT' THEN
+                    EXECUTE format('GRANT EXECUTE ON FUNCTION {OPEN_PERIOD} TO %s', had.who);
+                END IF;
+            END LOOP;
+        END $$"""
+    return [
+        f"CREATE FUNCTION {OPEN_PERIOD}(period text, whole text, at text) RETURNS void LANGUAGE sql SECURITY DEFINER "
+        f"SET search_path FROM CURRENT AS $$ INSERT INTO accounts {chosen} {named} $$",
+        f"REVOKE ALL ON FUNCTION {OPEN_PERIOD} FROM PUBLIC",
+        grants,
+    ]
+
+
 _OWN = "relnamespace = current_schema()::regnamespace"
 
 _TRIGGERS = f"""

@@ -5,20 +5,24 @@ witness can: it holds the total of every account. The difference is charged to e
 and accounts that were opened since are opened again, with the roles and rules that they had. Without a witness nothing
 is known, so every account is exhausted. Either way, no budget comes back, and the act is recorded. Requests that were
 not answered in what is left have expired: they may have been answered in what is lost.
+
+Only a steward goes on. Where data sets in one ledger have different stewards, each goes on with their own: the others
+are not charged until their own steward has gone on, and the act keeps what must be counted then.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from tempfile import mkstemp
 
-from sitr.errors import BudgetExceeded, LedgerError
+from sitr.errors import BudgetExceeded, LedgerError, NotAllowed
 from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import write
 from sitr.flavors.random import RandomDP
@@ -26,17 +30,18 @@ from sitr.ledger import chain, registry
 from sitr.ledger.acts import ALLOT, RESERVE, ROLE, RULES, rules_body
 from sitr.ledger.book import Page, ledger_id
 from sitr.ledger.database import Connection
+from sitr.ledger.follow import JOINED, altered, follow, signers
 from sitr.ledger.gate import LOST
 from sitr.ledger.key import installation_key
 from sitr.ledger.migrate import as_made
 from sitr.ledger.proposals import RESUMED
 from sitr.ledger.roles import Duty, check_steward
-from sitr.ledger.spent import Spent
+from sitr.ledger.spent import Spent, Waiting, exhausted, overseen
 from sitr.ledger.sql import SqlLedger
 from sitr.ledger.sqlite import sqlite_file
 from sitr.ledger.state import PATIENCE, write_durably
 from sitr.ledger.who import user
-from sitr.ledger.witness import JOINED, NOTHING, Head, altered, follow, signers, witnesses
+from sitr.ledger.witness import Head, witnesses
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,8 @@ class Resumed:
     """None if nothing was lost."""
     exhausted: bool
     """Whether all that was left was charged, because nothing is known."""
+    waiting: bool = False
+    """Whether nothing was charged yet, because its own steward has to go on."""
 
 
 def resume(ledger: SqlLedger) -> list[Resumed]:
@@ -60,36 +67,105 @@ def resume(ledger: SqlLedger) -> list[Resumed]:
             raise altered(name, "the beginning of its chain is missing, or its triggers are not those that Sitr made")
         head = remembered.read(own)
         if head is not None and here <= {own} and _whole(connection, head):
-            raise LedgerError(given=f"Nothing of {name} is lost.", do="Use it as it is.")
-        now = follow(connection, Head(own, 1, first.hash), name=name)
-        _check_opened(now, head, name)
-        _check_stewards(now, head)
-        page = Page(connection, key, now, name)
-        alone = signers(connection) <= {key.public}
-        page.act(RESUMED, {"from": now.number, "witness": 0 if head is None else head.number})
-        if key.public not in signers(connection):
-            page.act(JOINED, {"public": key.public})
-        found = [] if head is None else [_count(ledger, page, *each, alone) for each in head.accounts.items()]
-        others = [remembered.read(other) for other in sorted(here - {own})]
-        for other in others:  # the ledgers that were in its place have answered too
-            found += [] if other is None else [_count(ledger, page, *each, False) for each in other.accounts.items()]
-        if head is None or None in others:
-            datasets = [row["dataset"] for row in connection.execute("SELECT dataset FROM accounts ORDER BY dataset")]
-            found += [_exhaust(ledger, page, dataset) for dataset in datasets]
-        for dataset, spent in {} if head is None else head.accounts.items():
-            _reinstate(page, dataset, spent)
+            now = follow(connection, head, name=name)
+            found = _go_on(ledger, Page(connection, key, now, name))
+        else:
+            now = follow(connection, Head(own, 1, first.hash), name=name)
+            _check_opened(now, head, name)
+            others = [remembered.read(other) for other in sorted(here - {own})]
+            if head is not None and (beside := head.beside) is not None and not _whole(connection, beside):
+                others.append(beside)  # what two places remember may both have been answered
+            found = _count_all(ledger, Page(connection, key, now, name), head, others)
         after = follow(connection, now, name=name)
     remembered.advance(after, key, back=True)
     registry.remember(ledger.place, after.ledger)
     return found
 
 
-def _check_stewards(now: Head, head: Head | None) -> None:
-    """Only a steward goes on: of what is left, or where that has no roles yet, of what the witness remembers."""
-    accounts = {**(NOTHING if head is None else head.accounts), **now.accounts}
-    for dataset, spent in accounts.items():
-        known = spent if head is None else head.accounts.get(dataset, spent)
-        check_steward(spent.members or known.members, user())
+def _count_all(ledger: SqlLedger, page: Page, head: Head | None, others: Sequence[Head | None]) -> list[Resumed]:
+    """Count what was lost of all accounts whose steward goes on; those of others wait."""
+    alone = signers(page.connection) <= {page.key.public}
+    # The ledgers that were in its place have answered too.
+    seen = [(each, alone and each is head) for each in (head, *others) if each is not None]
+    names = dict.fromkeys([*(name for each, _ in seen for name in each.accounts), *page.head.accounts])
+    unknown = head is None or None in others
+    lost = {
+        name: Waiting(
+            tuple((each.accounts[name], own) for each, own in seen if name in each.accounts), unknown
+        ).with_earlier(*([page.head.accounts[name]] if name in page.head.accounts else []), alone=alone)
+        for name in names
+    }
+    accounts = {name: _known(page.head.accounts.get(name), each) for name, each in lost.items()}
+    own = _own(accounts)
+    for name in names:
+        _open_again(page, name, lost[name])
+    said = {"from": page.head.number, "witness": 0 if head is None else head.number}
+    waiting = {name: each.written() for name, each in lost.items() if name not in own}
+    page.act(RESUMED, said | ({"waiting": waiting} if waiting else {}))
+    if page.key.public not in signers(page.connection):
+        page.act(JOINED, {"public": page.key.public})
+    return [
+        *_counted(ledger, page, {name: each for name, each in lost.items() if name in own}),
+        *(Resumed(name, None, exhausted=False, waiting=True) for name in waiting),
+    ]
+
+
+def _go_on(ledger: SqlLedger, page: Page) -> list[Resumed]:
+    """Count what was lost of accounts that wait for who goes on now, after somebody else did."""
+    waiting = {name: spent for name, spent in page.head.accounts.items() if spent.waiting}
+    if not waiting:
+        raise LedgerError(given=f"Nothing of {page.name} is lost.", do="Use it as it is.")
+    own = _own(waiting, among=page.head.accounts)
+    page.act(RESUMED, {"datasets": own})
+    if page.key.public not in signers(page.connection):
+        page.act(JOINED, {"public": page.key.public})
+    return _counted(ledger, page, {name: Waiting.of(waiting[name].waiting) for name in own})
+
+
+def _counted(ledger: SqlLedger, page: Page, lost: Mapping[str, Waiting]) -> list[Resumed]:
+    """Charge to accounts what must be counted, and put back their rules and roles."""
+    found = []
+    for name, each in lost.items():
+        found += [_count(ledger, page, name, spent, alone) for spent, alone in each.in_order()]
+        found += [_exhaust(ledger, page, name)] if each.unknown else []
+    for name, each in lost.items():
+        for spent, _ in each.remembered[:1]:
+            _reinstate(page, name, spent)
+    return found
+
+
+def _known(left: Spent | None, lost: Waiting) -> Spent:
+    """What is left of an account, as one that waits."""
+    return replace(left or Spent(""), waiting=lost.written())
+
+
+def _own(accounts: Mapping[str, Spent], *, among: Mapping[str, Spent] | None = None) -> list[str]:
+    """The accounts with which this user may go on: of what is left, or where that has no roles, of what is remembered.
+
+    Without one, nobody goes on.
+    """
+    known, own = among or accounts, []
+    for name in accounts:
+        with suppress(NotAllowed):
+            _check_own(known, name)
+            own.append(name)
+    if not own:
+        for name in accounts:
+            _check_own(known, name)
+    return own
+
+
+def _check_own(accounts: Mapping[str, Spent], name: str) -> None:
+    for spent in overseen(accounts, name):
+        check_steward(spent.stewards(), user())
+
+
+def _open_again(page: Page, dataset: str, lost: Waiting) -> None:
+    """Open an account again that was opened after the copy that is left."""
+    if page.connection.execute("SELECT 1 FROM accounts WHERE dataset = ?", (dataset,)).fetchone() is None:
+        spent, _ = lost.remembered[0]
+        row = {"dataset": dataset, "promise": spent.promise, "neighbors": spent.neighbors}
+        page.insert("accounts", row | {"opened": datetime.now(UTC).isoformat()})
 
 
 def _reinstate(page: Page, dataset: str, spent: Spent) -> None:
@@ -118,10 +194,16 @@ def _reinstate(page: Page, dataset: str, spent: Spent) -> None:
 
 
 def _check_opened(now: Head, head: Head | None, name: str) -> None:
-    """The accounts that are left must be those that were opened: a promise is never raised."""
+    """The accounts that are left must be those that were opened: a promise is never raised.
+
+    An account may have been opened twice: again after a loss, from a copy that lacked it, and before in a newer copy.
+    Its terms must be the same, and the witness counts what was charged to both.
+    """
     for dataset, spent in now.accounts.items():
         known = None if head is None else head.accounts.get(dataset)
-        if known is not None and known.opened != spent.opened:
+        if known is None or known.opened == spent.opened:
+            continue
+        if not known.promise or (known.promise, known.neighbors) != (spent.promise, spent.neighbors):
             raise altered(name, f"the account of {dataset} is not the one that was opened")
 
 
@@ -139,9 +221,6 @@ def _count(ledger: SqlLedger, page: Page, dataset: str, spent: Spent, alone: boo
     If only this installation ever wrote to the ledger, what is left of it is the beginning of what the witness saw.
     Otherwise somebody may have gone on from an old copy, and both may have been answered: then all of it counts again.
     """
-    if ledger._find(page.connection, dataset) is None:
-        row = {"dataset": dataset, "promise": spent.promise, "neighbors": spent.neighbors}
-        page.insert("accounts", row | {"opened": datetime.now(UTC).isoformat()})
     _close_shares(page, dataset)
     budget = ledger._filter(page.connection, ledger._account(page.connection, dataset))
     if isinstance(budget.promise, RandomDP):  # which of its charges was random is not known
@@ -175,12 +254,19 @@ def _close_shares(page: Page, dataset: str) -> None:
 
 
 def _exhaust(ledger: SqlLedger, page: Page, dataset: str) -> Resumed:
-    """Charge all that is left."""
+    """Charge all that is left.
+
+    What is left is rounded down, so that a little may remain: until no price is small enough for it.
+    """
     _close_shares(page, dataset)
     budget = ledger._filter(page.connection, ledger._account(page.connection, dataset))
     left = budget.remaining()
     price = left.inner if isinstance(left, RandomDP) and budget.charges else left
-    entry, _ = ledger._charge(page, dataset, price=price, question=LOST, lost=True)
+    entry, after = ledger._charge(page, dataset, price=price, question=LOST, lost=True)
+    while not exhausted(after):
+        rest = after.remaining()
+        price = rest.inner if isinstance(rest, RandomDP) else rest
+        _, after = ledger._charge(page, dataset, price=price, question=LOST, lost=True)
     return Resumed(dataset, entry.price, exhausted=True)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any, cast
 
 from sitr.accounting.filter import Filter
+from sitr.errors import LedgerError
 from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import parse
 from sitr.flavors.promise import Promise
@@ -43,6 +45,9 @@ class Spent:
     rules: Rules = FREE
     members: Mapping[str, Member] = field(default_factory=dict, hash=False)
     """Roles by the names of users."""
+    waiting: str = ""
+    """What witnesses remembered of it, as `Waiting`, if somebody else went on after a loss and its own steward has
+    not; empty if it does not wait."""
 
     def plain(self) -> dict[str, Any]:
         """As JSON."""
@@ -58,6 +63,11 @@ class Spent:
         members = {user: Member(Duty(each["duty"]), each["share"]) for user, each in plain.get("members", {}).items()}
         rules = Rules(**plain.get("rules", {}))
         return cls(**{**plain, "shares": shares, "rules": rules, "members": members})
+
+    def stewards(self) -> Mapping[str, Member]:
+        """The roles that decide who may go on: those of what is left, or if it has none, those that are remembered."""
+        remembered = [] if self.members or not self.waiting else Waiting.of(self.waiting).remembered
+        return next((each.members for each, _ in remembered if each.members), self.members)
 
     def filter(self) -> Filter[Promise]:
         """The budget of the data set."""
@@ -79,18 +89,110 @@ class Spent:
         budget = self.filter()
         return Accounts(dataset, cast("Kept", budget.promise), budget.paid, self.shares)
 
-    def after(self, dataset: str, *, entry: int, price: str, share: str, by: str) -> Spent:
-        """After one more entry; an error if the budget, or a sub-budget, does not consent, or who asks may not."""
+    def after(self, dataset: str, *, entry: int, price: str, share: str, by: str, lost: bool = False) -> Spent:
+        """After one more entry; an error if the budget, or a sub-budget, does not consent, or who asks may not.
+
+        An entry for what was `lost` may be made while it is being counted, and ends that when all of it is.
+        """
+        waiting = Waiting.of(self.waiting) if self.waiting and lost else Waiting()
+        if waiting.due is None:
+            check_waiting(self, dataset)
         check_charge(self.members, by, share)
         charge = parse(price)
         after = self.filter().consent(charge)
         shares = self.tree(dataset).charge(share, charge).shares if self.shares or share else self.shares
         paid, first = " ".join(map(str, after.paid)), self.first or price
         made = replace(self, entry=entry, charges=after.charges, paid=paid, first=first, shares=shares)
+        made = made if waiting.due is None or not _met(waiting.due, after) else replace(made, waiting="")
         if len(_budgets) >= MOST_KNOWN:
             _budgets.clear()
         _budgets[made._budget] = after
         return made
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What its own steward will have to count as spent of an account after a loss."""
+
+    remembered: tuple[tuple[Spent, bool], ...] = ()
+    """What witnesses remember, and whether what is left of the ledger is the beginning of what they saw."""
+    unknown: bool = False
+    """Whether some of it is not known: then nothing is left of the account."""
+    due: str | None = None
+    """What the account must have paid before anything else is charged to it, once its steward has gone on; empty if
+    all of the budget. None while it waits for its steward."""
+
+    def in_order(self) -> tuple[tuple[Spent, bool], ...]:
+        """What is remembered, in the order of counting: first what goes on from what is left, then all that is added.
+
+        The other way round, what was added would pass for a part of what went on.
+        """
+        return tuple(sorted(self.remembered, key=lambda each: not each[1]))
+
+    def counting(self, left: Spent) -> str:
+        """What an account with this much spent waits for when its steward has gone on; empty if nothing was lost."""
+        budget = left.filter()
+        total: list[Fraction] = list(budget.paid)
+        unknown = self.unknown or (bool(self.remembered) and isinstance(budget.promise, RandomDP))
+        for spent, own in self.in_order():
+            unknown = unknown or (spent.charges > 0 and not spent.paid)
+            seen = map(Fraction, spent.paid.split()) if spent.paid else (Fraction(0) for _ in total)
+            total = [max(paid, each) if own else paid + each for paid, each in zip(total, seen, strict=True)]
+        due = "" if unknown else " ".join(map(str, total))
+        return "" if _met(due, budget) else replace(self, due=due).written()
+
+    def with_earlier(self, *others: Spent, alone: bool) -> Waiting:
+        """Also what these accounts, and those that are remembered here, still waited for after an earlier loss.
+
+        `alone` says whether nobody else has written since; otherwise all of it counts again.
+        """
+        found, unknown = list(self.remembered), self.unknown
+        for spent in (*(each for each, _ in self.remembered), *others):
+            earlier = Waiting.of(spent.waiting) if spent.waiting else Waiting()
+            found += [(each, own and alone) for each, own in earlier.remembered]
+            unknown = unknown or earlier.unknown
+        return Waiting(tuple(each for place, each in enumerate(found) if each not in found[:place]), unknown)
+
+    def counts(self, earlier: Waiting) -> bool:
+        """Whether nothing that had to be counted before is left out."""
+        kept = all(
+            (each, own) in self.remembered or (each, False) in self.remembered for each, own in earlier.remembered
+        )
+        return kept and self.unknown >= earlier.unknown
+
+    def written(self) -> str:
+        """As JSON."""
+        said = {"remembered": [[each.plain(), own] for each, own in self.remembered], "all": self.unknown}
+        return json.dumps(said if self.due is None else said | {"due": self.due})
+
+    @classmethod
+    def of(cls, text: str) -> Waiting:
+        """From JSON."""
+        said = json.loads(text)
+        remembered = tuple((Spent.of(each), bool(own)) for each, own in said["remembered"])
+        return cls(remembered, bool(said["all"]), said.get("due"))
+
+
+def exhausted(budget: Filter[Promise]) -> bool:
+    """Whether no price is small enough for what is left of a budget."""
+    left = budget.remaining()
+    inner = left.inner if isinstance(left, RandomDP) else left
+    return not any(cast("Kept", inner).coordinates())
+
+
+def _met(due: str, budget: Filter[Promise]) -> bool:
+    """Whether a budget has paid what was due, or everything."""
+    paid = zip(budget.paid, map(Fraction, due.split()), strict=True) if due else ()
+    return exhausted(budget) or (bool(due) and all(each >= wanted for each, wanted in paid))
+
+
+def check_waiting(spent: Spent, dataset: str) -> None:
+    """Refuse a charge to an account whose steward has not gone on after a loss."""
+    if spent.waiting:
+        raise LedgerError(
+            given=f"After a loss of the ledger, {dataset} waits for its own steward.",
+            do="Ask its steward to run sitr ledger resume; nothing was spent.",
+        )
 
 
 IN_EACH = ") in each "

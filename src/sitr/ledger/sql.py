@@ -37,8 +37,10 @@ from sitr.namespace import Later
 
 if TYPE_CHECKING:
     from importlib import metadata
+
+    from sitr.ledger import plans
 else:  # a preview records nothing
-    metadata = Later("importlib.metadata")
+    metadata, plans = Later("importlib.metadata"), Later("sitr.ledger.plans")
 
 
 _RECORDED = """(SELECT hash FROM records WHERE "table" = 'entries' AND row = CAST(entries.number AS TEXT))"""
@@ -74,7 +76,7 @@ class SqlLedger:
             return
         if found is None and not create:
             raise no_ledger(self._name)
-        installation_key()  # without it no ledger can be made
+        witnesses(installation_key())  # without a key and a place for its witness no ledger can be made
         self._file.create()
         self._upgrade(found)
 
@@ -159,7 +161,7 @@ class SqlLedger:
             if found is None:
                 found = Account(dataset, whole.promise, whole.neighbors, datetime.now(UTC))
                 row = {"dataset": dataset, "promise": write(whole.promise), "neighbors": whole.neighbors}
-                page.insert("accounts", row | {"opened": found.opened.isoformat()})
+                page.open_part(row | {"opened": found.opened.isoformat()}, of=of)
                 if _is_second(page.connection, of):
                     page.act(SECOND, {"of": of}, dataset=dataset)
             check_terms(found, self._name, promise=whole.promise, neighbors=whole.neighbors)
@@ -204,11 +206,21 @@ class SqlLedger:
         plan: str = "",
         description: str = "",
         warrant: Warrant = DIRECT,
+        written: str = "",
+        coins: str = "",
     ) -> tuple[Entry, Filter]:
         """Check the price and record it durably, as one step; returns the entry and the budget after it."""
         with writing(self._file) as page:
             entry, after = self._charge(
-                page, dataset, price=price, question=question, plan=plan, description=description, warrant=warrant
+                page,
+                dataset,
+                price=price,
+                question=question,
+                plan=plan,
+                description=description,
+                written=written,
+                coins=coins,
+                warrant=warrant,
             )
         # The charge is durable, and an answer is allowed, only here, after the commit.
         return entry, after
@@ -242,6 +254,11 @@ class SqlLedger:
             same = "dataset = :dataset AND price = :price AND question = :question"
             rows = connection.execute(f"{_ENTRIES} WHERE {same} ORDER BY number DESC", ours).fetchall()
         return [self._to_entry(row) for row in rows]
+
+    def plan(self, sha256: str) -> str:
+        """The text of a plan that was charged, by its hash; empty if none is stored."""
+        with self._file.transaction(write=False) as connection:
+            return plans.stored(connection, sha256)
 
     def keyed(self, key: str) -> Entry | None:
         """The charge that this user made under a key; None if there is none."""
@@ -324,6 +341,8 @@ class SqlLedger:
         question: str,
         plan: str = "",
         description: str = "",
+        written: str = "",
+        coins: str = "",
         beside: tuple[Link, ...] = (),
         warrant: Warrant = DIRECT,
         lost: bool = False,
@@ -347,7 +366,9 @@ class SqlLedger:
         row = {"dataset": dataset, "price": write(charged), "question": question, **_signature(now)}
         sums = {"charges": after.charges, "paid": " ".join(map(str, after.paid))}
         links = json.dumps([astuple(link) for link in beside]) if beside else None
-        rest = {"beside": links, "plan": plan or None, "description": description or None}
+        rest = {"beside": links, "plan": plan or None, "description": description or None, "coins": coins or None}
+        if written:
+            plans.store(connection, plan, written)
         number = page.insert("entries", row | sums | rest | gate.columns(warrant))
         stored = connection.execute(f"{_ENTRIES} WHERE number = ?", (number,)).fetchone()
         return self._to_entry(stored), after
@@ -411,7 +432,7 @@ class SqlLedger:
         beside = self._links(row["beside"])
         hashes = (row["plan"] or "", row["description"] or "", row["hash"] or "", bool(row["second"]))
         own = (row["number"], row["dataset"], price, row["question"], at, row["by"], row["version"])
-        return Entry(*own, beside, *hashes, row["share"] or "", row["request"] or 0)
+        return Entry(*own, beside, *hashes, row["share"] or "", row["request"] or 0, row["coins"] or "")
 
     def _links(self, text: str | None) -> tuple[Link, ...]:
         try:
@@ -446,9 +467,8 @@ def _is_second(connection: Connection, dataset: str) -> bool:
 def check_terms(stored: Account, ledger: str, *, promise: Kept, neighbors: str) -> None:
     """Refuse to use an account that was opened with another promise or for other neighbors."""
     if (stored.promise, stored.neighbors) != (promise, neighbors):
-        opened = f"{write(stored.promise)} for each {stored.neighbors}"
         raise LedgerMismatch(
-            wanted=f"the budget of {stored.dataset} in {ledger}, {opened}",
+            wanted=f"the budget of {stored.dataset} in {ledger}, {write(stored.promise)} for each {stored.neighbors}",
             given=f"{write(promise)} for each {neighbors}",
             do="Repeat the stored budget and neighbors: a data set has one budget.",
         )

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from sitr.dataclass import dataclass
 from sitr.errors import LedgerBusy, LedgerError
+from sitr.ledger.looking import looks
 from sitr.ledger.state import alone
 from sitr.ledger.turns import turn
 from sitr.namespace import Later
@@ -50,8 +51,11 @@ class SqliteFile:
 
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[sqlite3.Connection]:
-        """One transaction on its own connection. No lock outlives it, and it is durable when this returns."""
-        with self.connection(write=write) as connection:
+        """One transaction. No lock outlives it, and it is durable when this returns.
+
+        It has a connection of its own, unless somebody looks several times (`sitr.ledger.looking`).
+        """
+        with self.connection(write=write) if write or looks() is None else self._look() as connection:
             # A write lock from the start, so that what the transaction reads is still true when it commits.
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             yield connection
@@ -77,13 +81,20 @@ class SqliteFile:
             self._queue(deadline) if write else nullcontext(),
             closing(_connect(self.path, mode="rw")) as connection,
         ):
-            connection.row_factory = sqlite3.Row
-            left = max(0.0, deadline - time.monotonic())
-            connection.execute(f"PRAGMA busy_timeout={int(1000 * left)}")
-            # The same as FULL in write-ahead mode; durable even if that mode is switched off.
-            connection.execute("PRAGMA synchronous=EXTRA")
-            connection.execute("PRAGMA foreign_keys=ON")
-            yield connection
+            yield _prepared(connection, deadline)
+
+    @contextmanager
+    def _look(self) -> Iterator[sqlite3.Connection]:
+        """The connection that is kept for several looks. A look that failed leaves no transaction open."""
+        found = looks()
+        assert found is not None
+        with self._turn() as deadline:
+            connection = found.at(self.path, lambda: _prepared(_connect(self.path, mode="rw"), deadline))
+            try:
+                yield connection
+            except BaseException:
+                connection.rollback()
+                raise
 
     def create(self) -> None:
         """Create the file if it is missing, in write-ahead mode, which the file remembers."""
@@ -173,6 +184,16 @@ def _unsupported(given: str) -> LedgerError:
 def _connect(path: Path, *, mode: str) -> sqlite3.Connection:
     """Without `mode=rwc` a missing file is an error, because a new file would forget what was spent."""
     return sqlite3.connect(f"{path.as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=0)
+
+
+def _prepared(connection: sqlite3.Connection, deadline: float) -> sqlite3.Connection:
+    connection.row_factory = sqlite3.Row
+    left = max(0.0, deadline - time.monotonic())
+    connection.execute(f"PRAGMA busy_timeout={int(1000 * left)}")
+    # The same as FULL in write-ahead mode; durable even if that mode is switched off.
+    connection.execute("PRAGMA synchronous=EXTRA")
+    connection.execute("PRAGMA foreign_keys=ON")
+    return connection
 
 
 @contextmanager

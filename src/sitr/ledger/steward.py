@@ -9,7 +9,7 @@ from sitr.accounting.filter import Filter
 from sitr.errors import LedgerError
 from sitr.flavors.notation import write
 from sitr.flavors.promise import Promise
-from sitr.ledger import acts
+from sitr.ledger import acts, chain
 from sitr.ledger.book import now, writing
 from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
@@ -74,14 +74,22 @@ def tree(ledger: Ledger, dataset: str) -> Accounts:
     return Accounts(dataset, budget.promise, budget.paid)
 
 
+def newest(ledger: Ledger) -> str:
+    """The hash of the newest record, which is another one whenever anything was written; empty if there is none."""
+    with in_file(ledger)._file.transaction(write=False) as connection:
+        found = chain.last(connection)
+    return "" if found is None else found.hash
+
+
 def in_file(ledger: Ledger) -> SqlLedger:
     """The ledger, if it has acts. The account of a period is opened now, if it is new."""
     if isinstance(ledger, LazyLedger) and ledger.of:
         return ledger.opened()
     if not isinstance(ledger, SqlLedger):
         raise LedgerError(
-            given="This budget is opened by its first charge, or kept in memory.",
-            do="Open it in a ledger file first, with sitr protect or Dataset.budget; nothing was changed.",
+            given="This budget is opened by its first charge, kept in memory, or on a server.",
+            do="Open it in a ledger file first, with sitr protect or Dataset.budget, or use the pages of its server; "
+            "nothing was changed.",
         )
     return ledger
 

@@ -13,6 +13,7 @@ import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from sitr.accounting.filter import Filter
 from sitr.errors import BudgetExceeded, LedgerError
@@ -37,15 +38,18 @@ def charge_together(
     plan: str = "",
     description: str = "",
     warrants: Sequence[Warrant] = (),
+    written: str = "",
+    coins: str = "",
 ) -> list[Charge]:
     """Charge a price to data sets in ledgers, to all or to none; the entries name each other.
 
     A single account is charged as ever. Everything that `Ledger.charge` raises can be raised, with nothing spent.
     """
     by = warrants or [DIRECT for _ in accounts]
+    asked: dict[str, Any] = {"question": question, "plan": plan, "description": description}
+    asked |= {"written": written, "coins": coins}
     if len(accounts) == 1:
         ((ledger, dataset),) = accounts
-        asked = {"question": question, "plan": plan, "description": description}
         return [ledger.charge(dataset, price=price, warrant=by[0], **asked)]
     for ledger, dataset in accounts:  # so that no file is made for a price that one of them cannot pay
         _consents(dataset, ledger.standing(dataset), price)
@@ -63,11 +67,9 @@ def charge_together(
                 page,
                 dataset,
                 price=price,
-                question=question,
-                plan=plan,
-                description=description,
                 beside=_others(links, pages, files, place),
                 warrant=by[place],
+                **asked,
             )
             for place, ((_, dataset), file, page) in enumerate(zip(accounts, files, pages, strict=True))
         ]

@@ -20,22 +20,31 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from sitr.errors import LedgerError, SitrError
-from sitr.ledger import acts, chain, gate, proposals
-from sitr.ledger.database import Connection
+from sitr.errors import LedgerBusy, LedgerError
+from sitr.ledger import chain
 from sitr.ledger.key import Key, genuine
-from sitr.ledger.roles import check_steward
-from sitr.ledger.spent import Spent, overseen
+from sitr.ledger.spent import Spent
 from sitr.ledger.state import absolute, locked, state_folder, unwritable, write_durably
+from sitr.namespace import Later
 
-BEGAN, JOINED = "began", "joined"
-"""The act that begins a chain, and the one with which another installation begins to write to it."""
+if TYPE_CHECKING:
+    from sitr.ledger import site as sites
+    from sitr.ledger.site import Site, Told
+else:  # few witnesses are kept on the network
+    sites = Later("sitr.ledger.site")
 
 NOTHING: Mapping[str, Spent] = MappingProxyType({})
 
-_checked: dict[Path, tuple[bytes, Head]] = {}
+_checked: dict[str, tuple[bytes, Head]] = {}
 """The files that this process has checked or written, and what they say: the same octets say the same again."""
+
+_answers: dict[str, tuple[Told | None, Head | None]] = {}
+"""What sites have answered last, until something is stored there."""
+
+_ATTEMPTS, _LOST = 20, 2
+"""How often a text is sent to a site if others write there too, and if answers are lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,8 @@ class Head:
     number: int
     hash: str
     accounts: Mapping[str, Spent] = field(default_factory=lambda: NOTHING)
+    beside: Head | None = None
+    """An older head that is remembered elsewhere; the ledger must have come by it."""
 
     def written(self, by: Key) -> bytes:
         """The file of the witness, signed.
@@ -67,113 +78,110 @@ def _text(name: str, spent: Spent) -> str:
     return f"{quoted}:{json.dumps(spent.plain(), sort_keys=True, ensure_ascii=False, separators=(',', ':'))}"
 
 
-def follow(connection: Connection, head: Head, *, name: str) -> Head:
-    """The head of the ledger now. All records after `head` are checked; `LedgerError` if it is behind or altered."""
-    there = chain.record(connection, head.number)
-    newest = chain.last(connection)
-    if there is None or newest is None or there.hash != head.hash:
-        raise behind(name, head.number, 0 if newest is None else newest.number)
-    if newest.number == head.number:
-        return head
-    at, accounts, known = there, dict(head.accounts), signers(connection)
-    for found in chain.records(connection, after=head.number):
-        if found.number != at.number + 1 or found.before != at.hash:
-            raise altered(name, f"record {found.number} does not continue record {at.number}")
-        if found.signer not in known or not chain.intact(connection, found) or not chain.signed(found):
-            raise altered(name, f"record {found.number} is not the one that was signed")
-        if not counted(connection, found, accounts):
-            raise altered(name, f"record {found.number} does not add up")
-        at = found
-    return replace(head, number=at.number, hash=at.hash, accounts=accounts)
-
-
-def counted(connection: Connection, found: chain.Record, accounts: dict[str, Spent]) -> bool:
-    """Count a record; False if it opens an account again, or if the sum in an entry is not the sum of the charges.
-
-    Anybody can make a key and append records. So what a record says about sums is computed again: it can only spend.
-    """
-    if found.table == "accounts":
-        row = connection.execute("SELECT * FROM accounts WHERE dataset = ?", (found.row,)).fetchone()
-        new = found.row not in accounts
-        accounts[found.row] = Spent(found.hash, row["promise"], row["neighbors"])
-        return new
-    try:
-        if found.table == "entries":
-            return _charged(connection, found, accounts)
-        if found.table == "acts":
-            return _acted(connection, found, accounts)
-    except (SitrError, ValueError, LookupError, TypeError, ZeroDivisionError, AttributeError):
-        return False  # nobody can read or pay this price, or do this
-    return True
-
-
-def _charged(connection: Connection, found: chain.Record, accounts: dict[str, Spent]) -> bool:
-    row = connection.execute("SELECT * FROM entries WHERE number = ?", (int(found.row),)).fetchone()
-    spent = accounts.get(row["dataset"])
-    if spent is None or row["number"] <= spent.entry:
-        return False
-    gate.check_again(connection, row, overseen(accounts, row["dataset"]))
-    who = {"share": row["share"] or "", "by": row["by"]}
-    after = spent.after(row["dataset"], entry=row["number"], price=row["price"], **who)
-    accounts[row["dataset"]] = after
-    if row["request"] is not None and not proposals.as_approved(connection, row):
-        return False
-    # Entries of old versions have no sum; it is added up when it is needed.
-    return row["charges"] is None or (row["charges"], row["paid"]) == (after.charges, after.paid)
-
-
-def _acted(connection: Connection, found: chain.Record, accounts: dict[str, Spent]) -> bool:
-    row = connection.execute("SELECT * FROM acts WHERE number = ?", (int(found.row),)).fetchone()
-    if row["kind"] in acts.EFFECTIVE or row["kind"] in proposals.DECISIONS:
-        for spent in overseen(accounts, row["dataset"]):
-            check_steward(spent.members, row["by"])
-    if row["kind"] in acts.EFFECTIVE:
-        accounts[row["dataset"]] = acts.applied(
-            accounts[row["dataset"]], row["dataset"], row["kind"], body(row["body"]), by=row["by"]
-        )
-    if row["kind"] == proposals.RESUMED:
-        for spent in accounts.values():
-            check_steward(spent.members, row["by"])
-    if row["kind"] in proposals.DECISIONS:
-        return proposals.sound(connection, row)
-    return True
-
-
-def check_account(connection: Connection, head: Head, dataset: str, *, name: str) -> Spent:
-    """What the witness remembers of an account; an error if its terms or sum differ. `head` is the head now."""
-    known, opened = head.accounts.get(dataset), chain.of_row(connection, "accounts", dataset)
-    if known is None or opened is None or opened.hash != known.opened or not chain.intact(connection, opened):
-        raise altered(name, f"the account of {dataset} is not the one that was opened")
-    newest = "SELECT * FROM entries WHERE dataset = ? ORDER BY number DESC LIMIT 1"
-    row = connection.execute(newest, (dataset,)).fetchone()
-    oldest = connection.execute("SELECT price FROM entries WHERE dataset = ? ORDER BY number LIMIT 1", (dataset,))
-    first = oldest.fetchone()
-    # Entries of old versions have no sum.
-    found = (0, "", "") if row is None else (row["number"], row["paid"] or known.paid, first["price"])
-    if found != (known.entry, known.paid, known.first):
-        raise altered(name, f"the last entry of {dataset} is number {found[0]}, but it was {known.entry}")
-    if row is not None and (
-        (entry := chain.of_row(connection, "entries", row["number"])) is None or not chain.intact(connection, entry)
-    ):
-        raise altered(name, f"entry {row['number']} is not the one that was signed")
-    return known
+class _Changed(Exception):
+    """The text of a witness is not the one that was signed; it is found at the place that this names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """The witnesses of an installation, one file for each ledger, in a folder. Other installations have other files."""
+    """The witnesses of an installation, one file for each ledger, in a folder. Other installations have other files.
+
+    With a site, it keeps the witnesses too, and first: what is in the folder was stored there before. The newer of both
+    is believed, and the other one must agree with the ledger. So neither can be put back alone.
+    """
 
     folder: Path
     public: str
     """The public key of the installation: a witness that another one signed is not believed."""
+    site: Site | None = None
 
     def read(self, ledger: str) -> Head | None:
         """What is remembered of a ledger; None if it was never seen."""
+        try:
+            told = None if self.site is None else self._told(self.site, ledger)[1]
+        except OSError as cause:
+            raise LedgerError(
+                given=f"The witness {self._address(ledger)} could not be read: {cause.strerror}.",
+                do="Try again when it answers; nothing was spent, and no rows were read.",
+            ) from cause
+        except _Changed as found:
+            raise _changed(found) from None
+        try:
+            return _newest(told, self._filed(ledger))
+        except OSError as cause:
+            raise unwritable(self.folder) from cause
+        except _Changed as found:
+            raise _changed(found) from None
+
+    def advance(self, head: Head, by: Key, *, back: bool = False) -> None:
+        """Remember a head durably, unless a later one is remembered already and this is no way `back`."""
+        path = self._path(head.ledger)
+        place = path if self.site is None else self._address(head.ledger)
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with locked(path):
+                if self.site is not None:
+                    self._send(self.site, head, by, back=back)
+                place = path
+                known = None if back else self._filed(head.ledger)
+                if known is None or known.number < head.number:
+                    text = head.written(by)
+                    write_durably(path, text)
+                    _checked[str(path)] = text, head
+        except (OSError, LedgerBusy, _Changed) as cause:
+            reasons = {LedgerBusy: "other programs are writing to it", _Changed: "it was changed by hand"}
+            reason = cause.strerror if isinstance(cause, OSError) else reasons[type(cause)]
+            raise LedgerError(
+                given=f"The witness {place} could not be written: {reason}.",
+                do="Free or mount its disk, or repair what keeps it. What was just charged stays spent, and nothing "
+                "was answered.",
+            ) from cause
+
+    @property
+    def place(self) -> str:
+        """Where the witnesses are."""
+        return str(self.folder) if self.site is None else self.site.address
+
+    def _filed(self, ledger: str) -> Head | None:
         path = self._path(ledger)
         try:
             text = path.read_bytes()
-            if (checked := _checked.get(path)) is not None and checked[0] == text:
-                return checked[1]
+        except FileNotFoundError:
+            return None
+        return self._opened(text, ledger, place=str(path))
+
+    def _told(self, site: Site, ledger: str) -> tuple[Told | None, Head | None]:
+        """What the site says now. This is remembered, because a text is stored in the place of one that was read."""
+        address = self._address(ledger)
+        _answers.pop(address, None)
+        told = site.get(self._name(ledger))
+        head = None if told is None else self._opened(told.text, ledger, place=address)
+        _answers[address] = told, head
+        return told, head
+
+    def _send(self, site: Site, head: Head, by: Key, *, back: bool) -> None:
+        """Store a head at the site. If its answer is lost, look whether it is there."""
+        text, address, lost = head.written(by), self._address(head.ledger), 0
+        for _ in range(_ATTEMPTS):
+            told, known = _answers.get(address) or self._told(site, head.ledger)
+            _answers.pop(address, None)
+            if (told is not None and told.text == text) or not (back or known is None or known.number < head.number):
+                return
+            try:
+                if site.put(self._name(head.ledger), text, instead=told):
+                    _checked[address] = text, head
+                    return
+            except sites.Unanswered as cause:
+                lost += 1
+                if cause.final or lost == _LOST:
+                    raise
+        raise sites.Unanswered("others are writing to it, or it answers with an old text", final=True)
+
+    def _opened(self, text: bytes, ledger: str, *, place: str) -> Head:
+        """What a text says that this installation signed."""
+        if (checked := _checked.get(place)) is not None and checked[0] == text:
+            return checked[1]
+        try:
             whole = json.loads(text)
             content = whole["witness"]
             head = Head(
@@ -184,75 +192,40 @@ class Witness:
             )
             hash = chain.hash_of(0, "witness", head.ledger, content, chain.START, self.public)
             valid = genuine(self.public, hash, whole["signature"]) and head.ledger == ledger
-        except FileNotFoundError:
-            return None
-        except OSError as cause:
-            raise unwritable(self.folder) from cause
-        except (ValueError, TypeError, LookupError, AttributeError, ZeroDivisionError):
+        except (ValueError, TypeError, LookupError, AttributeError, ZeroDivisionError, RecursionError):
             valid = False
         if not valid:
-            raise LedgerError(
-                given=f"The witness {path} was changed by hand.",
-                do="Restore it from a backup, or run sitr ledger resume; nothing was spent.",
-            )
-        _checked[path] = text, head
+            raise _Changed(place)
+        _checked[place] = text, head
         return head
 
-    def advance(self, head: Head, by: Key, *, back: bool = False) -> None:
-        """Remember a head durably, unless a later one is remembered already and this is no way `back`."""
-        path = self._path(head.ledger)
-        try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with locked(path):
-                known = None if back else self.read(head.ledger)
-                if known is None or known.number < head.number:
-                    text = head.written(by)
-                    write_durably(path, text)
-                    _checked[path] = text, head
-        except OSError as cause:
-            raise LedgerError(
-                given=f"The witness {path} could not be written: {cause.strerror}.",
-                do="Free or mount its disk. What was just charged stays spent, and nothing was answered.",
-            ) from cause
+    def _name(self, ledger: str) -> str:
+        return f"{ledger}-{self.public[:16]}.json"
 
     def _path(self, ledger: str) -> Path:
-        return self.folder / f"{ledger}-{self.public[:16]}.json"
+        return self.folder / self._name(ledger)
+
+    def _address(self, ledger: str) -> str:
+        return f"{self.place}/{self._name(ledger)}"
+
+
+def _newest(told: Head | None, filed: Head | None) -> Head | None:
+    if told is None or filed is None:
+        return told or filed
+    new, old = (told, filed) if told.number >= filed.number else (filed, told)
+    return new if new.hash == old.hash else replace(new, beside=old)
+
+
+def _changed(found: _Changed) -> LedgerError:
+    return LedgerError(
+        given=f"The witness {found} was changed by hand.",
+        do="Restore it from a backup, or move it away and run sitr ledger resume; nothing was spent.",
+    )
 
 
 def witnesses(key: Key) -> Witness:
-    """The witnesses of this installation: in the folder `$SITR_WITNESS`, or in the state folder."""
+    """The witnesses of this installation: at the address or in the folder `$SITR_WITNESS`, or in the state folder."""
     given = os.environ.get("SITR_WITNESS")
+    if given and "://" in given:
+        return Witness(state_folder() / "witnesses", key.public, sites.site_at(given))
     return Witness(absolute(given, "SITR_WITNESS") if given else state_folder() / "witnesses", key.public)
-
-
-def signers(connection: Connection) -> set[str]:
-    """The public keys of the installations that write to this ledger: each has introduced itself by an act."""
-    rows = connection.execute("SELECT body FROM acts WHERE kind IN (?, ?)", (BEGAN, JOINED)).fetchall()
-    return {str(body(row["body"]).get("public")) for row in rows}
-
-
-def body(text: str) -> dict[str, object]:
-    """The content of an act; empty if it is none."""
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def behind(name: str, known: int, found: int) -> LedgerError:
-    """The ledger has lost records."""
-    return LedgerError(
-        given=f"{name} is behind its witness: record {known} was there, and {found} records are left or differ. It is "
-        "an old copy, or its end was cut off.",
-        do="Put the newest file back, with its -wal file; if it is lost, run sitr ledger resume, which counts what the "
-        "witness remembers as spent. Nothing was spent.",
-    )
-
-
-def altered(name: str, how: str) -> LedgerError:
-    """The ledger was changed by hand."""
-    return LedgerError(
-        given=f"{name} was changed by hand: {how}.",
-        do="Run sitr ledger verify to see every change, and restore the ledger from a backup; nothing was spent.",
-    )

@@ -17,6 +17,16 @@ class Length(Enum):
     QUARTER = "quarter"
     YEAR = "year"
 
+    @property
+    def one(self) -> str:
+        """One of them, in words that no column has as a name: so messages about it can be translated."""
+        return f"one {self.value}"
+
+    @property
+    def each(self) -> str:
+        """All of them."""
+        return f"each {self.value}"
+
 
 _NAMES = {
     Length.MONTH: (re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])"), "2026-03"),
@@ -61,7 +71,7 @@ class Period:
         found = pattern.fullmatch(written)
         if found is None or not 1 <= int(found[1]) < 9999:  # there is no day after the year 9999
             raise QuestionError(
-                wanted=f"the name of one {self.length.value}, such as {example}",
+                wanted=f"the name of {self.length.one}, such as {example}",
                 given=quoted(name),
                 do="Correct it; nothing was spent.",
             )

@@ -44,6 +44,9 @@ DIGITS = 45
 _SURE = 64
 """P(|Z| > 64) < 2^{−1000}: such an event does not happen."""
 
+_FEW = 8
+"""Digits are saved only if at most about 2^{−8} of all coordinates need more of them."""
+
 _MORE = 64
 """Digits that are drawn at a time for numbers that share an undecided coordinate."""
 
@@ -75,7 +78,7 @@ def rounded_contrasts(
     tossed = system_coins() if coins is None else coins
     sigmas = [positive(sigma, name="sigma", of="noise") for _, sigma in wanted]
     deepest = max((len(axes) for axes, _ in wanted), default=0)
-    bits = max(digits, digits - 20 + math.ceil(max(sigmas, default=Fraction(1))).bit_length())
+    bits = _first_digits(digits, max(sigmas, default=Fraction(1)), deepest)
     shapes = [tuple(map(sum, axes)) for axes, _ in wanted]
     drawn = rounded_law(Fraction(2**bits)).many(sum(map(math.prod, shapes)), tossed)
     if bits + _SURE.bit_length() + deepest > 62:  # sums could overflow
@@ -87,6 +90,16 @@ def rounded_contrasts(
         found.append(_rounded(known, tuple(axes), sigma, bits, tossed))
         start = end
     return found
+
+
+def _first_digits(digits: int, sigma: Fraction, deepest: int) -> int:
+    """How many digits are drawn first: 25 more than σ needs, or as many as 64 bits can add up, if they suffice.
+
+    Fewer digits leave more coordinates undecided, a part of about 2^{deepest − b}·σ of them, and change no law.
+    """
+    wanted = max(digits, digits - 20 + math.ceil(sigma).bit_length())
+    most = 62 - _SURE.bit_length() - deepest
+    return most if digits <= most < wanted and sigma * 2**deepest <= 2 ** (most - _FEW) else wanted
 
 
 def _rounded(known: Draws, axes: tuple[Siblings, ...], sigma: Fraction, bits: int, coins: Coins) -> Draws:

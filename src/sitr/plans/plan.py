@@ -109,6 +109,11 @@ class Plan:
         return downward(max(Fraction(0), exact(self.price.delta) - sum(masses, Fraction(0))))
 
     @property
+    def solving(self) -> float:
+        """The seconds that a solver may take after the noise, at most: public, and part of an answer's deadline."""
+        return 0.0
+
+    @property
     def shared_delta(self) -> bool:
         """Whether the same part of δ is for infinite losses with some data, and for finite ones with others."""
         return any(_either(each.mechanism) for each in self.measurements)

@@ -13,6 +13,7 @@ from sitr.errors import BudgetExceeded, QuestionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Additive, Kept
+from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.price import in_range
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
@@ -36,23 +37,25 @@ PART = Fraction(1, 10)
 
 
 def amount(price: Additive) -> float:
-    """ε or ρ of a price.
+    """ε, ρ or μ of a price.
 
-    >>> amount(ZeroConcentratedDP(0.05)), amount(ApproximateDP(1.0, 1e-6))
-    (0.05, 1.0)
+    >>> amount(ZeroConcentratedDP(0.05)), amount(ApproximateDP(1.0, 1e-6)), amount(GaussianDP(0.3))
+    (0.05, 1.0, 0.3)
     """
+    if isinstance(price, GaussianDP):
+        return price.mu
     return price.epsilon if isinstance(price, PureDP | ApproximateDP) else price.rho
 
 
 def with_amount(price: Additive, number: float) -> Additive:
-    """The price with another ε or ρ, and the same δ.
+    """The price with another ε, ρ or μ, and the same δ.
 
     >>> with_amount(ApproximateDP(1.0, 1e-6), 0.5)
     ApproximateDP(epsilon=0.5, delta=1e-06)
     """
     if isinstance(price, PureDP | ApproximateDP):
         return replace(price, epsilon=number)
-    return replace(price, rho=number)
+    return GaussianDP(number) if isinstance(price, GaussianDP) else replace(price, rho=number)
 
 
 def nearby(price: Additive, standing: Filter) -> tuple[Additive, ...]:
@@ -96,7 +99,8 @@ def all_left(price: Additive, standing: Filter) -> bool:
 def _all_left(price: Additive, standing: Filter) -> Additive | None:
     """What is left, as a price of this flavor; None if it has another one, or nothing useful is left."""
     left = _inner(standing.remaining())
-    same = isinstance(left, PureDP | ApproximateDP) == isinstance(price, PureDP | ApproximateDP)
+    kinds = (PureDP | ApproximateDP, ZeroConcentratedDP | ApproximateZeroConcentratedDP, GaussianDP)
+    same = any(isinstance(left, kind) and isinstance(price, kind) for kind in kinds)
     if not same or not in_range(amount(left)):
         return None
     whole = with_amount(price, amount(left))
@@ -110,12 +114,12 @@ def flavored(promise: Kept, *, delta: float | None = None) -> Additive:
     (ApproximateDP(epsilon=1.0, delta=1e-07), ZeroConcentratedDP(rho=1.0))
     """
     inner = _inner(promise)
-    if isinstance(inner, PureDP | ZeroConcentratedDP):
+    if isinstance(inner, PureDP | ZeroConcentratedDP | GaussianDP):
         if delta is not None:
             raise QuestionError(
                 given=f"delta={delta!r} is given, but the budget {inner!r} has no δ.", do="Leave delta out."
             )
-        return PureDP(1.0) if isinstance(inner, PureDP) else ZeroConcentratedDP(1.0)
+        return type(inner)(1.0)
     chosen = float(exact(inner.delta) * PART) if delta is None else delta
     if isinstance(inner, ApproximateDP):
         return ApproximateDP(1.0, chosen)
@@ -140,7 +144,7 @@ def least_price(like: Additive, ratio: Ratio) -> Additive | None:
     >>> 0.02 <= amount(found) <= 0.02 * PRECISION
     True
     """
-    power = 1 if isinstance(like, PureDP | ApproximateDP) else 2
+    power = 2 if isinstance(like, ZeroConcentratedDP | ApproximateZeroConcentratedDP) else 1
 
     def off(number: float) -> float:
         return ratio(with_amount(like, number))

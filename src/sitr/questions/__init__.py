@@ -11,6 +11,7 @@ from sitr.namespace import lazily
 
 if TYPE_CHECKING:
     from sitr.dataset.cells import Rule as Rule
+    from sitr.dataset.cells import Scale as Scale
     from sitr.dataset.cells import Step as Step
     from sitr.questions.aggregate.frame import column as column
     from sitr.questions.aggregate.frame import when as when
@@ -50,6 +51,7 @@ __getattr__, __dir__, __all__ = lazily(
         "TablesObjective": "tables.plan",
         "QualityRule": "tables.quality",
         "Rule": "sitr.dataset.cells",
+        "Scale": "sitr.dataset.cells",
         "Sparse": "histogram.methods",
         "Step": "sitr.dataset.cells",
         "Ties": "histogram.projection",

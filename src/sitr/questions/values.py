@@ -27,19 +27,19 @@ def draw_values(axis: Drawable, codes: Codes, *, coins: Coins, kind: pa.DataType
     known = np.where(missing, 0, codes)
     if isinstance(axis, Categories):
         return _keys(axis, kind).take(pa.array(known, mask=missing))
-    firsts = _firsts(axis)
-    granules, widths = firsts[known], np.diff(firsts)[known]
+    starts = firsts(axis)
+    granules, widths = starts[known], np.diff(starts)[known]
     for width in np.unique(widths):
         if width > 1:
             here = np.flatnonzero(widths == width)
             granules[here] += uniform(bound=int(width), size=len(here), coins=coins).astype(np.int64)
-    return _arrow(axis, granules, missing, kind)
+    return from_granules(axis, granules, missing, kind)
 
 
 def positions(axis: Granular, codes: Codes) -> NDArray[np.float64]:
     """The middle of each cell, NaN for the cell of NULL."""
-    firsts = _firsts(axis).astype(np.float64)
-    middles = (firsts[:-1] + firsts[1:] - 1) / 2 * float(axis.granularity)
+    starts = firsts(axis).astype(np.float64)
+    middles = (starts[:-1] + starts[1:] - 1) / 2 * float(axis.granularity)
     return np.append(middles, np.nan)[np.minimum(codes, axis.bins)]
 
 
@@ -54,7 +54,7 @@ def check(axis: Drawable, kind: pa.DataType) -> None:
         if isinstance(axis, Categories):
             _keys(axis, kind).take(pa.array([], pa.int64()))
         else:
-            _arrow(axis, np.array([axis.lower, axis.upper]), np.zeros(2, dtype=np.bool_), kind)
+            from_granules(axis, np.array([axis.lower, axis.upper]), np.zeros(2, dtype=np.bool_), kind)
     except (pa.ArrowException, ValueError, OverflowError):
         raise DescriptionError(
             given=f"Some public values of {axis.column.name!r} do not fit its type, {kind}.",
@@ -62,7 +62,7 @@ def check(axis: Drawable, kind: pa.DataType) -> None:
         ) from None
 
 
-def _firsts(axis: Granular) -> Codes:
+def firsts(axis: Granular) -> Codes:
     """The smallest granule of each bin, and the one after the last."""
     return np.array([axis.first(place) for place in range(axis.bins + 1)], dtype=np.int64)
 
@@ -72,7 +72,10 @@ def _keys(axis: Categories, kind: pa.DataType | None) -> pa.Array:
     return _cast(pa.array(list(axis.keys) or [None], plain), plain if kind is None else kind)
 
 
-def _arrow(axis: Granular, granules: Codes, missing: NDArray[np.bool_], kind: pa.DataType | None) -> pa.Array:
+def from_granules(
+    axis: Granular, granules: Codes, missing: NDArray[np.bool_], kind: pa.DataType | None = None
+) -> pa.Array:
+    """Granules as values of this Arrow type, and NULL where they are missing."""
     wanted = arrow_type(axis.column.kind) if kind is None else kind
     if pa.types.is_decimal(wanted):
         step, scale = axis.granularity, Decimal(1).scaleb(-wanted.scale)

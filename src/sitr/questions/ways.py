@@ -36,7 +36,8 @@ def ways(price: Additive, *, beside: Sequence[Mechanism] = ()) -> list[Way]:
 
     A pure or zero-concentrated price leaves the parameter that their promises do not use. An approximate price leaves
     the rest of its ε for pure noise, or a μ for Gaussian noise, fitted by the loss of the whole plan. Of a price in
-    zcdp(ρ, δ) noise uses ρ only, and no δ is charged unless the other mechanisms use some.
+    zcdp(ρ, δ) noise uses ρ only, and no δ is charged unless the other mechanisms use some. A Gaussian price is for
+    Gaussian noise on real numbers alone.
 
     >>> ways(ApproximateDP(1.0, 1e-9))
     [Way(charged=ApproximateDP(epsilon=1.0, delta=0.0), bought=PureDP(epsilon=1.0)),
@@ -54,6 +55,8 @@ def ways(price: Additive, *, beside: Sequence[Mechanism] = ()) -> list[Way]:
             return [*pure_ways(price, beside=beside), *gaussian_ways(price, beside=beside)]
         case ApproximateZeroConcentratedDP():
             return _outside_ways(price, beside=beside)
+        case GaussianDP():  # other mechanisms are not Gaussian, so nothing is known of both together
+            return [] if beside else [Way(price, price)]
     rho = _rest(price.rho, [concentrated(mechanism).rho for mechanism in beside])
     return [Way(price, ZeroConcentratedDP(rho))] if rho > 0 else []
 

@@ -34,6 +34,7 @@ from sitr.errors import BudgetExceeded
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.computational import ComputationalDP
+from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.notation import NAMES, write
 from sitr.flavors.promise import Promise
 from sitr.flavors.pufferfish import Pufferfish
@@ -85,7 +86,7 @@ def of_answer(kind: str, plan: Plan, headline: Headline, receipt: Receipt) -> di
 
 def _plan(plan: Plan, headline: Headline) -> dict[str, Any]:
     promise = headline.promise
-    moments = isinstance(promise, ZeroConcentratedDP | ApproximateZeroConcentratedDP)
+    moments = isinstance(promise, ZeroConcentratedDP | ApproximateZeroConcentratedDP | GaussianDP)
     return {
         "question": plan.text,
         "price": promise_dict(plan.price),

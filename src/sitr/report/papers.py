@@ -34,6 +34,7 @@ RELEASED = {
     "sitr.questions.histogram.counts.Histogram": Later("sitr.report.histogram"),
     "sitr.questions.statistic.question.StatisticRelease": Later("sitr.report.statistic"),
     "sitr.questions.suggest.question.SuggestionRelease": Later("sitr.report.suggest"),
+    "sitr.questions.tables.grouping.GroupedTables": Later("sitr.report.tables"),
     "sitr.questions.tables.publication.PublishedTables": Later("sitr.report.tables"),
 }
 """The modules whose `answer` writes the paper of a release."""
@@ -46,6 +47,7 @@ PLANNED = {
     "sitr.questions.statistic.question.StatisticPlan": Later("sitr.report.statistic"),
     "sitr.questions.suggest.question.SuggestionPlan": Later("sitr.report.suggest"),
     "sitr.questions.synthetic.plan.SynthesisPlan": Later("sitr.report.synthetic"),
+    "sitr.questions.tables.grouping.GroupingPlan": Later("sitr.report.tables"),
     "sitr.questions.tables.plan.TablesPlan": Later("sitr.report.tables"),
 }
 """The modules whose `preview` writes the paper of a plan."""
@@ -53,6 +55,7 @@ PLANNED = {
 PRICED = {
     "sitr.questions.aggregate.plan.AggregatePlan",
     "sitr.questions.histogram.fit.HistogramPlan",
+    "sitr.questions.tables.grouping.GroupingPlan",
     "sitr.questions.tables.plan.TablesPlan",
 }
 """The plans whose modules also have `errors` and `error_contents`: previews show these at other prices, too."""

@@ -18,7 +18,6 @@ from sitr.errors import DescriptionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.pure import PureDP
-from sitr.flavors.uncapped import uncapped
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.entry import Account, Entry
 from sitr.report.words.english.registry import RegistryWords
@@ -99,7 +98,7 @@ class Deployment:
             "model_name": "Central",
             "model_name_details": SAY.model(),
             "release_type": "Many releases" if many else "One release",
-            "release_type_details": SAY.many(capped=not uncapped(self.account.promise)),
+            "release_type_details": SAY.many(capped=not self.account.promise.uncapped),
             "data_source_type": "Static",
             "data_source_type_details": SAY.static(),
             "access_type": "Interactive" if many else "Non-interactive",
@@ -141,7 +140,7 @@ def _variant(promise: Kept) -> tuple[str, dict[str, float]]:
 
     A budget without a cap has no parameters either: what it promises grows with every release.
     """
-    if uncapped(promise):
+    if promise.uncapped:
         return "Custom", {}
     match promise:
         case PureDP(epsilon):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sitr.accounting.filter import Filter
 from sitr.dataset.cells import Rule, size
@@ -15,14 +15,19 @@ from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.figures import Figure, Quality
 from sitr.questions.synthetic.plan import Method, SynthesisPlan
 from sitr.questions.synthetic.portrait import Portrait
+from sitr.questions.synthetic.validity import Checked
 from sitr.report import envelope
 from sitr.report.chart.synthetic import chart
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import Figures, Rounded, error, number, shortened, visible
+from sitr.report.free_quality import free_sections
 from sitr.report.headline import headline
 from sitr.report.level import Level
 from sitr.report.paper import Facts, Paper, PaperColumn, PaperTable, Section, again, answered, entry, previewed
 from sitr.report.words.words import Words, in_words
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 KIND, QUALITY = "synthetic rows", "quality of synthetic rows"
 
@@ -51,12 +56,13 @@ def answer(
     *,
     rows: Codes | None = None,
     judged: Paper | None = None,
+    checked: tuple[Checked, ...] = (),
     words: Words | None = None,
 ) -> Paper:
-    """The paper of a fitted model. A page also shows these `rows`, and how they were `judged`."""
+    """The paper of a fitted model. A page also shows these `rows`, how they were `judged` and what was `checked`."""
     words = in_words(words)
     plan, say, measured = portrait.plan, words.synthetic, portrait.measured
-    tables = len(measured.alone) + len(measured.chosen_by) + len(measured.pairs)
+    tables = len(measured.tables())
     made: Facts = (
         ("columns", ", ".join(visible(name) for name in plan.sheet.names)),
         ("tables", say.tables(tables)),
@@ -72,6 +78,8 @@ def answer(
     if judged is not None:
         good = Section("How good the rows are", table=judged.table, facts=judged.facts, level=Level.RESULT)
         sections.append(good)
+    if rows is not None:
+        sections += free_sections(portrait, rows, checked, words=words)
     paper = answered(
         KIND,
         plan,
@@ -90,6 +98,26 @@ def answer(
         picture=None if rows is None else lambda: chart(portrait, rows, words=words),
     )
     return paper if judged is None else replace(paper, private=paper.private and judged.private)
+
+
+def about(
+    portrait: Portrait, receipt: Receipt, rows: int, schema: pa.Schema, *, words: Words | None = None
+) -> dict[str, Any]:
+    """What a file of drawn rows is: made up, from which tables, and under which promise."""
+    plan, words = portrait.plan, in_words(words)
+    return {
+        "synthetic": True,
+        "private": receipt.private,
+        "about": words.synthetic.mark(receipt.dataset),
+        "rows": rows,
+        "columns": [{"name": field.name, "type": str(field.type)} for field in schema],
+        "dataset": receipt.dataset,
+        "entry": receipt.entry.number,
+        "at": receipt.entry.at.isoformat(),
+        "version": receipt.entry.version,
+        "price": promise_dict(plan.price),
+        "promise": promise_dict(headline(plan).promise),
+    }
 
 
 def quality(found: Quality, receipt: Receipt | None, *, private: bool, words: Words | None = None) -> Paper:
@@ -185,7 +213,7 @@ def _measured(portrait: Portrait) -> dict[str, Any]:
                 "shape": list(table.counts.shape),
                 "deviation": table.deviation,
             }
-            for table in (*measured.alone, *measured.chosen_by, *measured.pairs)
+            for table in measured.tables()
         ],
         "missed": [list(pair) for pair in portrait.missed],
     }

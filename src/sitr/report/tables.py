@@ -10,11 +10,13 @@ from typing import Any
 from sitr.accounting.filter import Filter
 from sitr.ledger.receipt import Receipt
 from sitr.questions.aggregate.functions.function import Estimate
+from sitr.questions.tables.grouping import GroupedTables
 from sitr.questions.tables.measures import Measure
 from sitr.questions.tables.plan import TablesPlan
 from sitr.questions.tables.publication import PublishedTables
 from sitr.questions.tables.question import column_name
 from sitr.questions.tables.workload import Node
+from sitr.report import grouped
 from sitr.report.chart.tables import chart
 from sitr.report.figures import CONFIDENCE, AllDigits, Figures, Rounded, error, number, visible
 from sitr.report.headline import headline
@@ -38,7 +40,8 @@ def answer(publication: PublishedTables, receipt: Receipt, *, words: Words | Non
     measures       the names of the numbers in every cell
     objective      what was made small, the `gap` by which it may exceed the least possible, and the `noise`
     tables         `name`, `columns`, `cells` (how many), the 95% `errors` by measure, and, in an answer, the numbers of
-                   each measure in `values`, the last column varying fastest, with `labels` by column
+                   each measure in `values`, the last column varying fastest, with `labels` by column; if numbers were
+                   rounded, the mean of what this added to a cell, and the mean of its size, in `shifts` by measure
     words          the sentences of the page
     =============  =====================================================================================================
     """
@@ -49,6 +52,7 @@ def answer(publication: PublishedTables, receipt: Receipt, *, words: Words | Non
         *_measured(plan, words),
         ("adding up", say.adds_up(plan)),
         ("intervals", say.intervals(plan)),
+        *((("rounding", say.rounded()),) if plan.whole else ()),
         ("bias", words.aggregate.bias(plan.records.query)),
     )
     return answered(
@@ -64,6 +68,11 @@ def answer(publication: PublishedTables, receipt: Receipt, *, words: Words | Non
             Section("How the tables were measured", sentences=(say.measured(plan), say.adds_up(plan))),
             Section("The noise", sentences=(say.noise(plan), say.optimum(plan)), table=_errors_table(plan, words)),
             Section("What the intervals mean", sentences=(say.intervals(plan),)),
+            *(
+                (Section("What rounding changed", sentences=(say.rounded(),), table=_shifts_table(publication, words)),)
+                if plan.whole
+                else ()
+            ),
             Section("How the promise could fail", sentences=(say.exposure(plan),), level=Level.PROMISE),
             Section("Assumed public knowledge", items=say.public(plan), level=Level.DATA),
         ),
@@ -83,6 +92,7 @@ def preview(plan: TablesPlan, standing: Filter, *, words: Words | None = None) -
         ("caps", words.aggregate.contribution(query)),
         ("outright", words.tables.exposure(plan)),
         *_measured(plan, words),
+        *((("rounding", words.tables.will_round()),) if plan.whole else ()),
         ("bias", words.aggregate.bias(query)),
     )
     return previewed(
@@ -139,8 +149,38 @@ def _error_rows(plan: TablesPlan, words: Words) -> Iterator[tuple[str, ...]]:
         yield words.tables.name(plan.workload, node), words.numerals(number(plan.workload.cells(node))), *shown
 
 
+def _shifts_table(publication: PublishedTables, words: Words) -> PaperTable:
+    """One row for each table: by how much rounding moved its numbers."""
+    plan, say = publication.plan, words.tables
+    columns = [PaperColumn(words.label("table"), Role.KEY)]
+    for measure in (each for each in plan.measures if each.adds_up):
+        columns += [
+            PaperColumn(say.shift_of(measure), Role.NUMBER),
+            PaperColumn(say.size_of_shift(measure), Role.NUMBER),
+        ]
+    return PaperTable(tuple(columns), lambda: _shift_rows(publication, words), len(plan.workload.tables))
+
+
+def _shift_rows(publication: PublishedTables, words: Words) -> Iterator[tuple[str, ...]]:
+    plan = publication.plan
+    for node in plan.workload.tables:
+        moved = [each for found in _shifts(publication, node).values() for each in found.values()]
+        yield words.tables.name(plan.workload, node), *(words.numerals(f"{each:.3g}") for each in moved)
+
+
+def _shifts(publication: PublishedTables, node: Node) -> dict[str, dict[str, float]]:
+    """For each measure that adds up, the mean shift of a table's cells and the mean size of it."""
+    found = {}
+    for measure in (each for each in publication.plan.measures if each.adds_up):
+        moved = publication.shifts(measure, node)
+        found[measure.name] = {"mean": float(moved.mean()), "size": float(abs(moved).mean())}
+    return found
+
+
 def _table(publication: PublishedTables, words: Words) -> PaperTable:
     plan = publication.plan
+    if isinstance(publication, GroupedTables):
+        return grouped.table(publication, words)
     columns = [PaperColumn(words.label("table"), Role.KEY), PaperColumn(words.label("cell"), Role.KEY)]
     for measure in plan.measures:
         name = words.tables.measure(measure)
@@ -166,7 +206,7 @@ def _rows(publication: PublishedTables, words: Words) -> Iterator[tuple[str, ...
 def _written(publication: PublishedTables, measure: Measure, node: Node, words: Words) -> Iterator[tuple[str, str]]:
     """The number and the interval of each cell, to the first two digits of the error: of a mean, of its own."""
     plan = publication.plan
-    step = None if measure.ends is not None else Fraction(10) ** -plan.places(measure)
+    step = None if measure.ends is not None else plan.step(measure)
     form = Figures.fitting(Fraction(plan.error(measure, node, confidence=CONFIDENCE)), step=step)
     cells = publication.cells(measure, node).ravel().tolist()
     ends = [part.ravel().tolist() for part in publication.ends(measure, node, confidence=CONFIDENCE)]
@@ -218,4 +258,6 @@ def _one(plan: TablesPlan, node: Node, publication: PublishedTables | None) -> d
             ]
             for measure in plan.measures
         }
+        if plan.whole:
+            found["shifts"] = _shifts(publication, node)
     return found

@@ -9,7 +9,13 @@ guard          what every request passes first: host, size, origin, rate, and th
 office         what people do with data sets, each in their own name; it calls the session and the ledger
 sent           what people send, and how long it may be
 problems       errors as RFC 9457 problems, and as pages
-api, pages     the routes
+asking         a question before it is asked: its price, its errors, and an answer about invented rows
+registration   to register a file from a folder that the operator allowed, by a form
+registered     the same by a description, over the API
+publications   public pages: what a steward has shown to everybody
+similar        questions like another one
+api, pages     the routes; `pages` has a file for each page
+play           calculators for strangers
 =============  ========================================================================================================
 
 No rule about budgets or privacy lives here: a charge goes through the door of `sitr.session`, and who may charge is

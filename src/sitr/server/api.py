@@ -4,74 +4,47 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Header, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import JSONResponse
+from pydantic import Field
 
 from sitr.flavors.notation import parse
 from sitr.report.envelope import promise_dict
-from sitr.server import content
-from sitr.server.access import ANYONE, EVERYBODY, Allowed, Caller, Decided, Everybody, Here, Limits
+from sitr.server import content, registered
+from sitr.server.access import ANYONE, EVERYBODY, Allowed, Caller, Decided, Everybody, Here, Limits, NotFound, Previewed
+from sitr.server.api_questions import Asks, Exact, MayPreview, Object, answered
+from sitr.server.bodies import Body, OneQuestion
+from sitr.server.compared import compared, similar
+from sitr.server.described import described
 from sitr.server.metrics import exposition
+from sitr.server.previews import preview as previewed
 from sitr.server.role import Scope, UserRole
-from sitr.server.sent import MOST_REASON, SentQuestion
-from sitr.session.answer import Answer
+from sitr.server.sent import MOST_REASON
+from sitr.session.carried import entry_dict
 
 router = APIRouter(prefix="/api/v1")
 
 READERS = (UserRole.STEWARD, UserRole.ANALYST, UserRole.AUDITOR)
-ASKERS = (UserRole.STEWARD, UserRole.ANALYST)
 
 Reads = Annotated[Caller, Depends(Allowed(READERS))]
-Asks = Annotated[Caller, Depends(Allowed(ASKERS, Scope.ASK))]
-Previews = Annotated[Caller, Depends(Allowed(ASKERS))]
 Stewards = Annotated[Caller, Depends(Allowed((UserRole.STEWARD,), Scope.DECIDE))]
 Administers = Annotated[Caller, Depends(Allowed((UserRole.ADMINISTRATOR,), Scope.DECIDE))]
 Audits = Annotated[Caller, Depends(Allowed((UserRole.STEWARD, UserRole.AUDITOR)))]
 Anybody = Annotated[Caller, Depends(Allowed(EVERYBODY))]
 
-Key = Annotated[str | None, Header(alias="Idempotency-Key", max_length=200)]
+JSON = "application/json"
 
 
-class Body(BaseModel):
-    """What a program sends. A field that is not known is an error."""
+class QuestionBody(OneQuestion):
+    """A question in SQL, and who would pay."""
 
-    model_config = ConfigDict(extra="forbid", str_max_length=100_000)
-
-
-class QuestionBody(Body):
-    """A question in SQL, with public limits of its own."""
-
-    sql: str = Field(examples=["SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"])
     account: str = Field("", description="The sub-budget that pays; yours if you have one.")
-    max_groups: int | None = None
-    max_rows_per_group: int | None = None
-    max_rows: int | None = None
-    bounds: dict[str, tuple[float, float]] | None = None
-    keys: dict[str, list[str | int | bool | None]] | None = None
-    bias: float | Literal["off"] = 0.05
-    bias_rows: int | None = None
-    caps: Literal["auto"] | None = None
-    other: bool = False
-    weights: dict[str, float] | None = None
-
-    def asked(self) -> SentQuestion:
-        """For the office."""
-        return SentQuestion(
-            self.sql, self.model_dump(exclude={"sql", "account", "price", "request", "reason", "fresh"})
-        )
 
 
 class PricedBody(QuestionBody):
     """A question and its price."""
 
     price: str = Field(examples=["zcdp(0.05)"])
-
-
-class PaidBody(PricedBody):
-    """A question that is paid."""
-
-    request: int | None = Field(None, description="The number of the approved request that this answers.")
-    fresh: bool = False
 
 
 class WantedBody(QuestionBody):
@@ -85,25 +58,13 @@ class ProposalBody(PricedBody):
 
     reason: str = Field(max_length=MOST_REASON)
 
-    def asked(self) -> SentQuestion:
-        """For the office."""
-        return SentQuestion(self.sql, self.model_dump(exclude={"sql", "account", "price", "reason"}))
 
+class RegistrationBody(Body):
+    """A data set to be registered."""
 
-class BatchBody(Body):
-    """Questions with one plan and one charge."""
-
-    questions: list[QuestionBody] = Field(min_length=1, max_length=100)
-    price: str
-    account: str = ""
-
-
-class HistogramBody(Body):
-    """A histogram."""
-
-    columns: list[str] = Field(min_length=1, max_length=4)
-    price: str
-    account: str = ""
+    name: str
+    description: str = Field(description="The public description, as sitr protect writes it, without a budget.")
+    budget: str = Field(examples=["zcdp(0.5)"], description="What all answers together may cost, forever.")
 
 
 class DecisionBody(Body):
@@ -150,6 +111,11 @@ class InvitationBody(Body):
     role: UserRole
 
 
+def _of(media: str) -> dict[int | str, dict[str, Any]]:
+    """For the description: a response of this kind."""
+    return {200: {"description": "As its type says.", "content": {media: {"schema": {"type": "string"}}}}}
+
+
 # Open to everybody
 
 
@@ -159,7 +125,7 @@ def health() -> dict[str, str]:
     return {"status": "ok"}
 
 
-@router.get("/metrics", dependencies=[Depends(ANYONE)], response_class=Response)
+@router.get("/metrics", dependencies=[Depends(ANYONE)], response_class=Response, responses=_of("text/plain"))
 def metrics(request: Request) -> Response:
     """Counts of responses for Prometheus. No question, no name, no time, nothing that depends on data."""
     return Response(exposition(request.app.state.guard.seen), media_type="text/plain; version=0.0.4")
@@ -174,10 +140,33 @@ def me(caller: Anybody) -> dict[str, str]:
 # Data sets
 
 
+@router.get("/datasets/{name}/terms", response_model=Object)
+def terms(name: str, caller: Reads, office: Here, account: str = "") -> Any:
+    """The public description as a client needs it to plan questions, and what your account has left, exactly."""
+    return JSONResponse(described(office.open(caller.user, name), account))
+
+
+@router.get("/datasets/{name}/entries", response_model=list[Object])
+def entries(name: str, caller: Reads, office: Here) -> Any:
+    """The charges that you may see, oldest first, with everything that their records have."""
+    return JSONResponse([entry_dict(each) for each in reversed(office.entries(caller.user, name))])
+
+
 @router.get("/datasets")
 def datasets(caller: Reads, office: Here) -> list[dict[str, Any]]:
     """The data sets in which you have a role."""
     return [content.dataset(found) for found in office.seen_by(caller.user)]
+
+
+@router.post("/datasets", status_code=201)
+def register(
+    body: RegistrationBody, caller: Stewards, office: Here, people: Everybody, limiter: Limits, settings: Decided
+) -> dict[str, Any]:
+    """Register a data set: a file in a folder that the operator has opened, its description and its budget."""
+    limiter.count("ask", caller.name, most=settings.answers_per_minute)
+    made = registered.Registered(body.name, body.description, body.budget)
+    registered.register(office, people, settings, caller.user, made)
+    return content.dataset(office.open(caller.user, body.name))
 
 
 @router.get("/datasets/{name}")
@@ -195,63 +184,31 @@ def take(name: str, caller: Stewards, office: Here) -> None:
 # Questions
 
 
-@router.post("/datasets/{name}/preview")
+@router.post("/datasets/{name}/preview", response_model=Object)
 def preview(
-    name: str, body: PricedBody, caller: Previews, office: Here, limiter: Limits, settings: Decided
-) -> dict[str, Any]:
+    name: str,
+    body: PricedBody,
+    caller: MayPreview,
+    office: Here,
+    previews: Previewed,
+    limiter: Limits,
+    settings: Decided,
+) -> Any:
     """What an answer would cost and how far off it would be. Free; reads no rows."""
-    asked = body.asked()
+    asked = body.question()
     limiter.count("preview", caller.name, most=settings.previews_per_minute, times=asked.effort)
-    return office.preview(caller.user, name, asked, body.price, account=body.account).to_dict()
+    content = previewed(previews, office, caller.user, name, asked, body.price, account=body.account)
+    return Response(content, media_type=JSON)
 
 
 @router.post("/datasets/{name}/price")
 def price(
-    name: str, body: WantedBody, caller: Previews, office: Here, limiter: Limits, settings: Decided
+    name: str, body: WantedBody, caller: MayPreview, office: Here, limiter: Limits, settings: Decided
 ) -> dict[str, Any]:
     """The preview at the least price for which columns have these errors. Free; reads no rows."""
-    asked = SentQuestion(body.sql, body.model_dump(exclude={"sql", "account", "error"}))
+    asked = body.question()
     limiter.count("preview", caller.name, most=settings.previews_per_minute, times=asked.effort)
     return office.price_for(caller.user, name, asked, body.error).to_dict()
-
-
-@router.post("/datasets/{name}/ask")
-def ask(
-    name: str, body: PaidBody, caller: Asks, office: Here, limiter: Limits, settings: Decided, key: Key = None
-) -> dict[str, Any]:
-    """Charge the price and answer. With an Idempotency-Key, a repeated question is charged once."""
-    limiter.count("ask", caller.name, most=settings.answers_per_minute)
-    named = {"account": body.account, "request": body.request, "key": key, "fresh": body.fresh}
-    with limiter.running(caller.name, most=settings.answers_at_once):
-        return _answered(office.ask(caller.user, name, body.asked(), body.price, **named))  # type: ignore[arg-type]
-
-
-@router.post("/datasets/{name}/batch")
-def batch(
-    name: str, body: BatchBody, caller: Asks, office: Here, limiter: Limits, settings: Decided, key: Key = None
-) -> dict[str, Any]:
-    """Several questions with one plan and one charge."""
-    limiter.count("ask", caller.name, most=settings.answers_per_minute)
-    asked = [each.asked() for each in body.questions]
-    with limiter.running(caller.name, most=settings.answers_at_once):
-        return _answered(office.batch(caller.user, name, asked, body.price, account=body.account, key=key))
-
-
-@router.post("/datasets/{name}/histogram")
-def histogram(
-    name: str, body: HistogramBody, caller: Asks, office: Here, limiter: Limits, settings: Decided, key: Key = None
-) -> dict[str, Any]:
-    """Counts in the public cells of one or several columns."""
-    limiter.count("ask", caller.name, most=settings.answers_per_minute)
-    with limiter.running(caller.name, most=settings.answers_at_once):
-        return _answered(office.histogram(caller.user, name, body.columns, body.price, account=body.account, key=key))
-
-
-def _answered(answer: Answer) -> dict[str, Any]:
-    """An answer as JSON, without the place on the server's disk where it is kept."""
-    found = answer.to_dict()
-    found["receipt"]["kept"] = found["receipt"]["kept"] is not None
-    return found
 
 
 # Answers
@@ -263,22 +220,28 @@ def answers(name: str, caller: Reads, office: Here) -> list[dict[str, Any]]:
     return [content.entry(each) for each in office.entries(caller.user, name)]
 
 
-@router.get("/datasets/{name}/answers/{number}")
-def answer(name: str, number: int, caller: Reads, office: Here) -> dict[str, Any]:
+@router.get("/datasets/{name}/answers/{number}", response_model=Object)
+def answer(name: str, number: int, caller: Reads, office: Here, exact: Exact = False) -> Any:
     """A kept answer again, for free."""
-    return _answered(office.answer(caller.user, name, number))
+    return answered(office.answer(caller.user, name, number), exact=exact)
 
 
-@router.get("/datasets/{name}/answers/{number}/certificate", response_class=Response)
+@router.get("/datasets/{name}/answers/{number}/certificate", response_class=Response, responses=_of("text/html"))
 def certificate(name: str, number: int, caller: Reads, office: Here) -> Response:
     """The page that explains and defends an answer."""
     return Response(office.certificate(caller.user, name, number), media_type="text/html; charset=utf-8")
 
 
-@router.get("/datasets/{name}/answers/{number}/chart", response_class=Response)
+@router.get("/datasets/{name}/answers/{number}/chart", response_class=Response, responses=_of("image/svg+xml"))
 def chart(name: str, number: int, caller: Reads, office: Here) -> Response:
     """The chart of an answer."""
     return Response(office.chart(caller.user, name, number), media_type="image/svg+xml")
+
+
+@router.get("/datasets/{name}/compare", response_model=Object)
+def compare(name: str, first: int, second: int, caller: Reads, office: Here) -> Any:
+    """What two kept answers have in common, and how far apart they are. Free."""
+    return JSONResponse(compared(*(office.answer(caller.user, name, number) for number in (first, second))))
 
 
 # Requests
@@ -296,8 +259,17 @@ def propose(
 ) -> dict[str, Any]:
     """Ask a steward to approve a question at a price."""
     limiter.count("request", caller.name, most=settings.answers_per_minute)
-    made = office.propose(caller.user, name, body.asked(), body.price, reason=body.reason, account=body.account)
+    made = office.propose(caller.user, name, body.question(), body.price, reason=body.reason, account=body.account)
     return content.proposal(made)
+
+
+@router.get("/datasets/{name}/requests/{number}/similar")
+def similar_answers(name: str, number: int, caller: Reads, office: Here) -> list[dict[str, Any]]:
+    """The charges that you may see for the same question; an answer that is `free` can be had instead of a new one."""
+    asked = next((each for each in office.queue(caller.user, name) if each.number == number), None)
+    if asked is None:
+        raise NotFound
+    return [content.entry(each) | {"free": free} for each, free in similar(asked, office.entries(caller.user, name))]
 
 
 @router.post("/datasets/{name}/requests/{number}/approve")

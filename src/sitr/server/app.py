@@ -8,19 +8,28 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.request import Request as Outgoing
 from urllib.request import urlopen
 
 from fastapi import FastAPI
 
-from sitr.server import api, pages, play, visitors
+from sitr.namespace import Later, needs
+from sitr.server import api, api_questions, federated, pages, play, visitors
 from sitr.server.failures import handle
 from sitr.server.guard import Guard
 from sitr.server.limiter import Limiter
 from sitr.server.office import Office
+from sitr.server.openapi import RESPONSES, describe
+from sitr.server.previews import Previews
 from sitr.server.settings import Settings
 from sitr.server.users import Users
 from sitr.session.deadline import VARIABLE
+
+if TYPE_CHECKING:
+    from sitr.server import oidc
+else:  # needs an extra
+    oidc = Later("sitr.server.oidc")
 
 
 def create(settings: Settings, people: Users) -> Guard:
@@ -34,19 +43,32 @@ def create(settings: Settings, people: Users) -> Guard:
         openapi_url="/api/v1/openapi.json",
         docs_url=None,  # they load scripts from elsewhere
         redoc_url=None,
+        responses=RESPONSES,
     )
 
     def descriptions() -> Mapping[str, Path]:
         return {**people.datasets(), **settings.datasets}
 
     app.state.settings, app.state.people, app.state.limiter = settings, people, Limiter()
+    app.state.previews = Previews()
+    app.state.provider = _provider(settings)
     app.state.office = Office(descriptions, _webhook(settings.webhook))
-    for routes in (api.router, visitors.router, play.router, pages.router):
+    for routes in (api.router, api_questions.router, visitors.router, federated.router, play.router, pages.router):
         app.include_router(routes)
+    describe(app)
     handle(app)
     guard = Guard(app, settings)
     app.state.guard = guard
     return guard
+
+
+def _provider(settings: Settings) -> object:
+    """Where people may log in besides here, with an extra; None for nowhere."""
+    if not settings.oidc_issuer:
+        return None
+    for library in ("authlib", "requests"):
+        needs(library, extra="oidc")
+    return oidc.Provider(settings)
 
 
 def _webhook(address: str) -> Callable[[str, Mapping[str, object]], None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from sitr.dataset.hospital import WARDS
 from sitr.ledger.roles import Duty
 from sitr.ledger.who import acting
 from sitr.server.role import UserRole
@@ -16,6 +17,9 @@ from sitr.session.sample import sample
 
 ROWS = 200_000
 """The number of invented visits, which is public."""
+
+STAFF = 800
+"""The number of invented employees."""
 
 ACCOUNTS: Mapping[str, UserRole] = {
     "noor": UserRole.STEWARD,
@@ -32,8 +36,19 @@ def demonstration(folder: Path, *, rows: int = ROWS, **settings: object) -> Sett
     if not secret.exists():
         secret.touch(mode=0o600)
         secret.write_text(new_token(), encoding="utf-8")
-    known = {"state": folder / "server", "secret": secret.read_text(encoding="utf-8"), "answer_rows": rows}
+    known: dict[str, object] = {"folders": (_staff(folder).resolve(),)}
+    known |= {"state": folder / "server", "secret": secret.read_text(encoding="utf-8"), "answer_rows": rows}
     return Settings(**{**known, "datasets": {"visits": made.description}, **settings})  # type: ignore[arg-type]
+
+
+def _staff(folder: Path) -> Path:
+    """A folder with a file that can be registered on the page: an invented staff."""
+    files = folder / "files"
+    files.mkdir(parents=True, exist_ok=True)
+    if not (files / "staff.csv").exists():
+        rows = (f"{number},{WARDS[number * 7 % len(WARDS)]},{2000 + number * 37 % 4000}" for number in range(STAFF))
+        (files / "staff.csv").write_text("\n".join(("employee,ward,salary", *rows, "")), encoding="utf-8")
+    return files
 
 
 def accounts(settings: Settings, people: Users) -> dict[str, str]:

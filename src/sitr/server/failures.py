@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, RedirectResponse
+from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from sitr.errors import SitrError
 from sitr.report.words.words import in_words
 from sitr.server.access import Forbidden, NotFound, Unauthenticated, local
+from sitr.server.guard import why
 from sitr.server.limiter import TooMany
 from sitr.server.office import Unknown
 from sitr.server.problems import MEDIA, plain_problem, problem, status_of
-from sitr.server.render import page, problems
+from sitr.server.render import live, page, part, problems
 
 API = "/api/"
 
@@ -49,6 +51,8 @@ def _refused(request: Request, error: Exception) -> Any:
     status = status_of(found)
     if _for_program(request):
         return JSONResponse(problem(found), status, {"retry-after": "5"} if status == 503 else {}, media_type=MEDIA)
+    if live(request):
+        return part("shown.html", status=status, **problems(found))
     return page("problem.html", request, status=status, **problems(found))
 
 
@@ -56,6 +60,9 @@ def _unknown_caller(request: Request, error: Exception) -> Any:
     if _for_program(request):
         detail = plain_problem(401, "Unauthenticated", "A valid token is needed: Authorization: Bearer sitr_…")
         return JSONResponse(detail, 401, {"www-authenticate": "Bearer"}, media_type=MEDIA)
+    if live(request):  # a part of a page cannot be the login: the browser goes there, and then back
+        here = local(urlsplit(request.headers.get("hx-current-url", "/")).path)
+        return Response(status_code=401, headers={"hx-redirect": f"/login?then={here}"})
     then = local(cast("Unauthenticated", error).then)
     return RedirectResponse("/login" if then == "/" else f"/login?then={then}", status_code=303)
 
@@ -72,7 +79,7 @@ def _malformed(request: Request, error: Exception) -> Any:
 def _other(request: Request, error: Exception) -> Any:
     found = cast("HTTPException", error)
     if _for_program(request):
-        detail = plain_problem(found.status_code, "Refused", str(found.detail))
+        detail = plain_problem(found.status_code, "Refused", why(found.status_code))
         return JSONResponse(detail, found.status_code, found.headers, media_type=MEDIA)
     return _sentence(request, found.status_code, in_words().server.not_found)
 
@@ -88,4 +95,7 @@ def _simple(status: int, title: str, sentence: str) -> Callable[[Request, Except
 
 
 def _sentence(request: Request, status: int, text: str) -> Any:
-    return page("problem.html", request, status=status, problems=[{"text": text, "lines": ()}])
+    found = [{"text": text, "lines": ()}]
+    if live(request):
+        return part("shown.html", status=status, problems=found)
+    return page("problem.html", request, status=status, problems=found)

@@ -24,6 +24,8 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sitr.language import Digits, Language, speaking
+from sitr.report.words.messages import said
+from sitr.server.problems import MEDIA, plain_problem
 from sitr.server.settings import Settings
 
 LANGUAGE, DIGITS = "sitr-language", "sitr-digits"
@@ -45,8 +47,6 @@ HEADERS: Mapping[str, str] = {
 }
 
 TLS = "max-age=31536000; includeSubDomains"
-
-TOO_LONG = "The request is too long."
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS")
 """The methods that are counted by their names. Others are counted together: anybody can invent them."""
@@ -79,11 +79,11 @@ class Guard:
 
         refused = self._refused(scope, headers)
         if refused:
-            await _plain(sent, *refused)
+            await _sentence(sent, scope, headers, refused)
         else:
             failure = await self._answered(scope, headers, receive, sent)
             if failure and not begun[0]:
-                await _plain(sent, 500, "Something went wrong on the server.")
+                await _sentence(sent, scope, headers, 500)
             if failure:
                 log.error("%s", json.dumps({"failure": failure}))
         method = scope["method"] if scope["method"] in METHODS else "-"
@@ -101,16 +101,16 @@ class Guard:
             return _kind(failure)
         return ""
 
-    def _refused(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
-        """Why a request is refused before anything looks at it."""
+    def _refused(self, scope: Scope, headers: Headers) -> int:
+        """The status with which a request is refused before anything looks at it; 0 if it is not."""
         if _host(headers.get("host", "")) not in self.settings.hosts:
-            return 421, "This server is not known under this name."
+            return 421
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self.settings.most_octets:
-            return 413, TOO_LONG
+            return 413
         if scope["method"] not in ("GET", "HEAD") and self._foreign(headers):
-            return 403, "This was sent from another site."
-        return None
+            return 403
+        return 0
 
     def _foreign(self, headers: Headers) -> bool:
         """Whether a browser sends this for another site. A program sends neither header."""
@@ -130,11 +130,11 @@ class Guard:
                 async with asyncio.timeout_at(until):  # for all parts together
                     message = await receive()
             except TimeoutError:
-                raise HTTPException(408, "The request took too long to arrive.") from None
+                raise HTTPException(408) from None
             whole[0] = not message.get("more_body", False)
             taken[0] += len(message.get("body", b""))
             if taken[0] > self.settings.most_octets:
-                raise HTTPException(413, TOO_LONG)
+                raise HTTPException(413)
             return message
 
         return received
@@ -173,9 +173,36 @@ def read_in(headers: Headers) -> tuple[Language, Digits]:
     return known.get(wanted) or known.get(preferred, Language.ENGLISH), digits.get(numbers, Digits.LATIN)
 
 
-async def _plain(send: Send, status: int, text: str) -> None:
-    body = text.encode()
-    fields = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+def why(status: int) -> str:
+    """Why a request was refused, or what went wrong, in the language that is spoken."""
+    match status:
+        case 403:
+            return said("This was sent from another site.")
+        case 404:
+            return said("There is nothing at this address.")
+        case 405:
+            return said("This address does not take this method.")
+        case 408:
+            return said("The request took too long to arrive.")
+        case 413:
+            return said("The request is too long.")
+        case 421:
+            return said("This server is not known under this name.")
+    return said("Something went wrong on the server.")
+
+
+async def _sentence(send: Send, scope: Scope, headers: Headers, status: int) -> None:
+    """A refusal in the language of who reads it: a problem for programs, plain text for people."""
+    with speaking(*read_in(headers)):
+        told = why(status)
+    program = scope["path"].startswith("/api/")
+    body = json.dumps(plain_problem(status, "Refused", told), ensure_ascii=False) if program else told
+    kind = MEDIA if program else "text/plain; charset=utf-8"
+    await _plain(send, status, body.encode(), kind)
+
+
+async def _plain(send: Send, status: int, body: bytes, kind: str) -> None:
+    fields = [(b"content-type", kind.encode()), (b"content-length", str(len(body)).encode())]
     with suppress(RuntimeError):  # a response has begun already
         await send({"type": "http.response.start", "status": status, "headers": fields})
         await send({"type": "http.response.body", "body": body})

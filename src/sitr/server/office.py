@@ -9,17 +9,28 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
 
-from sitr.errors import BackendFailure, DescriptionError, FileError, InvalidUse, NotAllowed, SitrError, SourceError
+from sitr.errors import (
+    BackendFailure,
+    DescriptionError,
+    FileError,
+    InvalidUse,
+    LedgerBusy,
+    LedgerError,
+    NotAllowed,
+    SitrError,
+    SourceError,
+)
 from sitr.flavors.notation import parse
 from sitr.ledger.entry import Entry
 from sitr.ledger.examine import Examined
+from sitr.ledger.looking import looking
 from sitr.ledger.proposals import Proposal, Status
 from sitr.ledger.roles import Duty, Member, check_charge
 from sitr.ledger.steward import in_file
@@ -34,11 +45,14 @@ from sitr.session.answer import Answer
 from sitr.session.budget import Budget
 from sitr.session.dataset import Dataset
 from sitr.session.dataset import open as open_description
-from sitr.session.desk import account_name
 from sitr.session.reopened import reopened
 from sitr.session.request import Preview, Request
 
 log = logging.getLogger("sitr.server")
+
+
+QUICK = 5
+"""The effort up to which a question is planned within one look at the ledger."""
 
 
 class Unknown(Exception):
@@ -64,7 +78,7 @@ class OpenedDataset:
     @property
     def account(self) -> str:
         """The name of the data set in its ledger."""
-        return account_name(self.budget.table)
+        return self.budget.table.account
 
     @property
     def unclaimed(self) -> bool:
@@ -76,7 +90,9 @@ class OpenedDataset:
         """The sub-budget that this person charges; empty for the budget itself."""
         return self.member.share if self.member is not None else ""
 
-    def paying(self, account: str = "", *, request: int | None = None, key: str | None = None) -> Budget:
+    def paying(
+        self, account: str = "", *, request: int | None = None, key: str | None = None, period: str = ""
+    ) -> Budget:
         """The budget, charged on the account that was named, or else on this person's own.
 
         Whether an account that is not theirs exists is not said.
@@ -84,7 +100,8 @@ class OpenedDataset:
         if account:
             path = account.casefold().removeprefix(f"{self.account}/")
             check_charge(self.members, self.user.name, path)
-        return self.budget.paying(account=account or self.share or None, request=request, key=key)
+        share = account or self.share or None
+        return self.budget.paying(period=period or None, account=share, request=request, key=key)
 
     def sees(self, entry: Entry) -> bool:
         """Whether this person sees an entry: all of them, or as an analyst their own and those of their account."""
@@ -126,29 +143,36 @@ class Office:
 
     def open(self, user: User, name: str) -> OpenedDataset:
         """A data set by its name, if this person has a role in it; a steward also sees one that nobody has taken."""
-        path = self.descriptions().get(name.casefold())
-        if path is None or user.role is UserRole.ADMINISTRATOR:
+        if user.role is UserRole.ADMINISTRATOR:
             raise Unknown
-        dataset, budget = self._budget(name, path)
-        found = OpenedDataset(name.casefold(), budget, budget.roles(), user, _places(path, dataset, budget))
+        path = self.path(name)
+        dataset, budget = self.described(name, path)
+        with _readable(name):
+            members = budget.roles()
+        found = OpenedDataset(name.casefold(), budget, members, user, _places(path, dataset, budget))
         if found.member is None and not (found.unclaimed and user.role is UserRole.STEWARD):
             raise Unknown
         return found
 
-    def _budget(self, name: str, path: Path) -> tuple[Dataset, Budget]:
+    def path(self, name: str) -> Path:
+        """The description of a data set."""
+        path = self.descriptions().get(name.casefold())
+        if path is None:
+            raise Unknown
+        return path
+
+    def described(self, name: str, path: Path) -> tuple[Dataset, Budget]:
         """The budget that a description names. One that cannot be read is logged, and the others are still served."""
-        try:
+        with _readable(name):
             dataset = _described(path, path.stat().st_mtime_ns)
             return dataset, dataset.budget()
-        except (OSError, DescriptionError, FileError, SourceError) as failure:
-            log.error("%s", json.dumps({"unreadable": name.casefold(), "failure": type(failure).__name__}))
-            raise Unknown from None
 
     @contextmanager
-    def _as(self, user: User, name: str) -> Iterator[OpenedDataset]:
+    def acting_as(self, user: User, name: str) -> Iterator[OpenedDataset]:
         """A data set, in the name of somebody. Nothing is asked of one that nobody has taken."""
         with acting(user.name):
-            found = self.open(user, name)
+            with looking():
+                found = self.open(user, name)
             if found.unclaimed:
                 raise NotAllowed(
                     given=f"Nobody is the steward of {found.name} yet.", do="A steward must take it first."
@@ -168,12 +192,13 @@ class Office:
 
     def preview(self, user: User, name: str, asked: SentQuestion, price: str, *, account: str = "") -> Preview:
         """What an answer would cost and how far off it would be. Reads no rows and spends nothing."""
-        with self._as(user, name) as found:
+        short = asked.effort <= QUICK  # others wait for their ledgers while one looks
+        with looking() if short else nullcontext(), self.acting_as(user, name) as found:
             return self._question(found, asked, account).preview(parse(price))
 
     def price_for(self, user: User, name: str, asked: SentQuestion, errors: Mapping[str, Any]) -> Preview:
         """The preview at the least price for these errors."""
-        with self._as(user, name) as found:
+        with self.acting_as(user, name) as found:
             return self._question(found, asked).preview(error=errors)
 
     def ask(
@@ -189,9 +214,10 @@ class Office:
         fresh: bool = False,
     ) -> Answer:
         """Charge the price and answer."""
-        with self._as(user, name) as found:
-            question = self._question(found, asked, account, request=request, key=key)
-            return cast("Answer", question.release(parse(price), fresh=fresh))
+        with self.acting_as(user, name) as found:
+            with looking():
+                budget = found.paying(account, request=request, key=key)
+            return cast("Answer", understood(budget, asked).release(parse(price), fresh=fresh))
 
     def batch(
         self,
@@ -204,7 +230,7 @@ class Office:
         key: str | None = None,
     ) -> Answer:
         """Several questions with one plan and one charge."""
-        with self._as(user, name) as found:
+        with self.acting_as(user, name) as found:
             check_length(asked)
             budget = found.paying(account, key=key)
             questions = [understood(budget, each) for each in asked]
@@ -214,7 +240,7 @@ class Office:
         self, user: User, name: str, columns: Sequence[str], price: str, *, account: str = "", key: str | None = None
     ) -> Answer:
         """Count people or rows in every cell of some columns."""
-        with self._as(user, name) as found:
+        with self.acting_as(user, name) as found:
             return found.paying(account, key=key).histogram(*columns).release(parse(price))
 
     def _question(
@@ -235,7 +261,7 @@ class Office:
     ) -> Proposal:
         """Ask a steward to approve a question."""
         check_reason(reason)
-        with self._as(user, name) as found:
+        with self.acting_as(user, name) as found:
             made = self._question(found, asked, account).propose(parse(price), reason=reason)
         self.told("requested", {"dataset": name, "number": made.number})
         return made
@@ -243,7 +269,7 @@ class Office:
     def decide(self, user: User, name: str, number: int, *, approve: bool, reason: str = "") -> Proposal:
         """Approve or refuse a request that somebody else made."""
         check_reason(reason)
-        with self._as(user, name) as found:
+        with self.acting_as(user, name) as found:
             if number not in {each.number for each in found.budget.queue()}:
                 raise Unknown
             act = found.budget.approve if approve else found.budget.refuse
@@ -317,17 +343,17 @@ class Office:
 
     def allot(self, user: User, name: str, share: str, amount: str) -> None:
         """Make or change a sub-budget."""
-        with self._as(user, name) as found:
+        with self.acting_as(user, name) as found:
             found.budget.allot(share, parse(amount))
 
     def move(self, user: User, name: str, source: str, target: str, amount: str) -> None:
         """Move a part of a sub-budget to another."""
-        with self._as(user, name) as found:
+        with self.acting_as(user, name) as found:
             found.budget.move(source, target, parse(amount))
 
     def rule(self, user: User, name: str, *, least: str, rate: int, approval: str) -> None:
         """Set the least price, the questions in an hour, and above which price a question needs approval."""
-        with self._as(user, name) as found:
+        with self.acting_as(user, name) as found:
             found.budget.rule(
                 least=parse(least) if least else None,
                 questions=rate,
@@ -345,8 +371,23 @@ class Office:
             raise NotAllowed(
                 given=f"{who} is registered as {known.role.value}.", do="Give them that role, or invite them anew."
             )
-        with self._as(user, name) as found:
+        with self.acting_as(user, name) as found:
             found.budget.assign(who, duty, account=account)
+
+
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    """Nobody has a role in what cannot be read, so nobody learns where it was; the log says which it is."""
+    try:
+        yield
+    except LedgerBusy:
+        raise LedgerBusy(
+            given=f"Another program is writing to the ledger {name.casefold()}.",
+            do="Try again in a moment; nothing was spent.",
+        ) from None
+    except (OSError, DescriptionError, FileError, SourceError, LedgerError) as failure:
+        log.error("%s", json.dumps({"unreadable": name.casefold(), "failure": type(failure).__name__}))
+        raise Unknown from None
 
 
 def _places(path: Path, dataset: Dataset, budget: Budget) -> frozenset[str]:

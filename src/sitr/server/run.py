@@ -67,5 +67,5 @@ def _written(settings: Settings) -> str:
 def _read(text: str) -> Settings:
     found: dict[str, Any] = json.loads(text)
     paths = {name: Path(path) for name, path in found.pop("datasets").items()}
-    hosts = tuple(found.pop("hosts"))
-    return Settings(**{**found, "state": Path(found["state"]), "datasets": paths, "hosts": hosts})
+    lists = {"hosts": tuple(found.pop("hosts")), "folders": tuple(map(Path, found.pop("folders")))}
+    return Settings(**{**found, "state": Path(found["state"]), "datasets": paths, **lists})

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from sitr.errors import DescriptionError, FileError, quoted
 
@@ -28,6 +29,8 @@ class Settings:
     """A long random text, from which the marks of forms are made."""
     datasets: Mapping[str, Path] = field(default_factory=dict)
     """Public descriptions (`*.sitr.yaml`) by the names under which people find them."""
+    folders: tuple[Path, ...] = ()
+    """Folders whose Parquet and CSV files stewards may register. Whatever lies elsewhere, or is a link, is not seen."""
     hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "[::1]")
     """The names under which the server may be called. Others are refused."""
     address: str = "127.0.0.1"
@@ -50,6 +53,16 @@ class Settings:
     """How long the body of a request may take to arrive."""
     webhook: str = ""
     """An address to notify of requests and decisions: which data set and which number, never the question."""
+    oidc_issuer: str = ""
+    """The identity provider at which people may log in; empty for none."""
+    oidc_client: str = ""
+    """The name by which the provider knows this server."""
+    oidc_secret: str = field(default="", repr=False)
+    """What the provider has agreed on with this server; empty if it is known by its address alone."""
+    oidc_address: str = ""
+    """The address of this server, such as https://sitr.local, to which the provider sends people back."""
+    oidc_claim: str = "preferred_username"
+    """The claim that is the name of an account. It must be one that people cannot choose themselves."""
 
     def __post_init__(self) -> None:
         check_secret(self.secret)
@@ -64,6 +77,7 @@ class Settings:
             raise DescriptionError(
                 wanted="a list of host names", given=quoted(self.hosts), do='Write for example hosts = ["sitr.local"].'
             )
+        _check_provider(self)
 
 
 def _check_number(name: str, value: object, *, least: int) -> None:
@@ -71,6 +85,35 @@ def _check_number(name: str, value: object, *, least: int) -> None:
         raise DescriptionError(
             wanted=f"a whole number of at least {least} for {name}", given=quoted(value), do="Correct the settings."
         )
+
+
+def _check_provider(settings: Settings) -> None:
+    """Refuse a provider without what it needs, or whose words others could change on the way."""
+    names = ("oidc_issuer", "oidc_client", "oidc_address", "oidc_claim")
+    given = {name: getattr(settings, name) for name in names}
+    if not settings.oidc_issuer and not settings.oidc_client and not settings.oidc_address:
+        return
+    for name, value in given.items():
+        if not isinstance(value, str) or not value:
+            raise DescriptionError(wanted=f"a text for {name}", given=quoted(value), do="Correct the settings.")
+    for name in ("oidc_issuer", "oidc_address"):
+        if not trusted(given[name]):
+            raise DescriptionError(
+                wanted=f"an address with https for {name}", given=quoted(given[name]), do="Correct the settings."
+            )
+
+
+def trusted(address: object) -> bool:
+    """Whether nobody on the way can read or change what an address says.
+
+    >>> trusted("https://id.example"), trusted("http://127.0.0.1:80/x"), trusted("http://id.example"), trusted(None)
+    (True, True, False, False)
+    """
+    if not isinstance(address, str):
+        return False
+    parts = urlsplit(address)
+    here = parts.hostname in ("127.0.0.1", "::1", "localhost")
+    return bool(parts.hostname) and (parts.scheme == "https" or (parts.scheme == "http" and here))
 
 
 def check_secret(secret: object) -> None:
@@ -96,11 +139,14 @@ def read_settings(path: Path, environment: Mapping[str, str] = os.environ) -> Se
         raise FileError(given=f"Cannot read {path}: {problem}.", do="Correct it.") from None
     folder = path.resolve().parent
     secret = _secret(content.pop("secret_file", None), folder, environment)
-    known = {each.name for each in fields(Settings)} - {"secret"}
+    provider = content.pop("oidc_secret_file", None)
+    known = {each.name for each in fields(Settings)} - {"secret", "oidc_secret"}
     if unknown := sorted(content.keys() - known):
         raise DescriptionError(
             given=f"The settings have no {unknown[0]}.", do=f"Known settings are {', '.join(sorted(known))}."
         )
+    if provider is not None:
+        content["oidc_secret"] = _secret(provider, folder, environment)
     return _settings(content, folder, secret)
 
 
@@ -115,7 +161,16 @@ def _settings(content: dict[str, Any], folder: Path, secret: str) -> Settings:
     hosts = content.pop("hosts", None)
     if hosts is not None:
         content["hosts"] = tuple(hosts) if isinstance(hosts, list) else hosts
-    return Settings(state=state, secret=secret, datasets=datasets, **content)
+    return Settings(state=state, secret=secret, datasets=datasets, folders=_folders(content, folder), **content)
+
+
+def _folders(content: dict[str, Any], folder: Path) -> tuple[Path, ...]:
+    found = content.pop("folders", [])
+    if not isinstance(found, list) or any(not isinstance(each, str) or not each for each in found):
+        raise DescriptionError(
+            wanted="a list of folders", given=quoted(found), do='Write for example folders = ["data"].'
+        )
+    return tuple((folder / each).resolve() for each in found)
 
 
 def _secret(file: object, folder: Path, environment: Mapping[str, str]) -> str:
@@ -124,4 +179,4 @@ def _secret(file: object, folder: Path, environment: Mapping[str, str]) -> str:
     try:
         return (folder / str(file)).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as problem:
-        raise FileError(given=f"Cannot read the secret in {file}: {problem}.", do="Check secret_file.") from None
+        raise FileError(given=f"Cannot read the secret in {file}: {problem}.", do="Check the path.") from None

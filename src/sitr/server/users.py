@@ -151,13 +151,14 @@ class Users:
         return self.user(name) if found and found[0][1] else None
 
     def change_password(self, name: str, old: str, new: str) -> None:
-        """Change a password. All other sessions of this person end."""
+        """Change a password. All sessions and API tokens of this person end: who changes it may fear for them."""
         if self.check(name, old) is None:
             raise NotAllowed(given="This is not your password.", do="Type your current password again.")
         check_password(new, name)
         with self._writing() as connection:
             connection.execute("UPDATE users SET password = ? WHERE name = ?", (self.hasher.hash(new), name))
             connection.execute("DELETE FROM sessions WHERE name = ?", (name,))
+            connection.execute("DELETE FROM tokens WHERE name = ?", (name,))
 
     # Invitations
 
@@ -194,6 +195,26 @@ class Users:
             values = (found.name, found.role.value, self.hasher.hash(password), self.clock().isoformat())
             connection.execute("INSERT INTO users (name, role, password, created) VALUES (?, ?, ?, ?)", values)
         return found
+
+    def has_invited(self, name: str) -> bool:
+        """Whether an invitation waits for this name."""
+        found = self._rows("SELECT expires FROM invitations WHERE name = ?", name)
+        return bool(found) and datetime.fromisoformat(found[0][0]) >= self.clock()
+
+    def accept_named(self, name: str) -> User | None:
+        """Make the account of an invitation for somebody whom a provider has identified, once.
+
+        Nobody knows its password, so the provider is the only way in.
+        """
+        password = self.hasher.hash(new_token())
+        with self._writing() as connection:
+            statement = "DELETE FROM invitations WHERE name = ? RETURNING role, expires"
+            found = connection.execute(statement, (name,)).fetchone()
+            if found is None or datetime.fromisoformat(found[1]) < self.clock():
+                return None
+            values = (name, found[0], password, self.clock().isoformat())
+            connection.execute("INSERT INTO users (name, role, password, created) VALUES (?, ?, ?, ?)", values)
+        return User(name, UserRole(found[0]))
 
     # Sessions
 
@@ -244,11 +265,15 @@ class Users:
 
     def token(self, token: str) -> tuple[User, Scope] | None:
         """Whose token this is and what it may be used for; None if it has expired or was revoked."""
-        found = self._rows("SELECT name, scope, expires FROM tokens WHERE hash = ?", hashed(token))
-        if not found or datetime.fromisoformat(found[0][2]) < self.clock():
+        statement = (
+            "SELECT users.name, role, scope, expires FROM tokens JOIN users ON users.name = tokens.name "
+            "WHERE hash = ? AND enabled = 1"
+        )
+        found = self._rows(statement, hashed(token))
+        if not found or datetime.fromisoformat(found[0][3]) < self.clock():
             return None
-        user = self.user(found[0][0])
-        return (user, Scope(found[0][1])) if user is not None and user.enabled else None
+        name, role, scope, _ = found[0]
+        return User(name, UserRole(role)), Scope(scope)
 
     def tokens(self, name: str) -> list[ApiToken]:
         """The tokens of one person."""
@@ -269,13 +294,26 @@ class Users:
 
     def datasets(self) -> dict[str, Path]:
         """The descriptions of the data sets that were registered on this server."""
-        return {name: Path(path) for name, path in self._rows("SELECT name, description FROM datasets ORDER BY name")}
+        found = self._rows("SELECT name, description FROM datasets WHERE description <> '' ORDER BY name")
+        return {name: Path(path) for name, path in found}
 
-    def register(self, name: str, description: Path, *, by: str) -> None:
-        """Remember a data set."""
+    @contextmanager
+    def registering(self, name: str, description: Path, *, by: str) -> Iterator[None]:
+        """Remember a data set after what is done meanwhile. Until then nobody sees it, or takes its name."""
         with self._writing() as connection:
-            values = (name, str(description), by, self.clock().isoformat())
-            connection.execute("INSERT INTO datasets VALUES (?, ?, ?, ?)", values)
+            try:
+                values = (name, "", by, self.clock().isoformat())
+                connection.execute("INSERT INTO datasets VALUES (?, ?, ?, ?)", values)
+            except sqlite3.IntegrityError:
+                raise InvalidUse(given=f"There is a data set {name} already.", do="Choose another name.") from None
+        try:
+            yield
+        except BaseException:
+            with self._writing() as connection:
+                connection.execute("DELETE FROM datasets WHERE name = ? AND description = ''", (name,))
+            raise
+        with self._writing() as connection:
+            connection.execute("UPDATE datasets SET description = ? WHERE name = ?", (str(description), name))
 
 
 def check_name(name: object) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import FileResponse, RedirectResponse, Response
+from markupsafe import Markup
 
 from sitr.errors import SitrError
 from sitr.language import Language
@@ -13,8 +14,13 @@ from sitr.report.words.messages import error_text
 from sitr.report.words.words import in_words
 from sitr.server.access import ANYONE, SESSION, VISIT, Decided, Everybody, Limits, NotFound, check_form, local
 from sitr.server.guard import LANGUAGE
+from sitr.server.limiter import Limiter
+from sitr.server.pages.files import document, download
+from sitr.server.publications import PublicPage, PublicPages
 from sitr.server.render import STATIC, page, stylesheet, stylesheet_name
+from sitr.server.settings import Settings
 from sitr.server.tokens import hashed
+from sitr.server.users import Users
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(ANYONE)])
 
@@ -117,6 +123,38 @@ def accept(
         found = people.invited(token)
         return page("invitation.html", request, invited=found, wrong=error_text(error), status=422)
     return RedirectResponse("/login", status_code=303)
+
+
+def _public(request: Request, people: Users, limiter: Limiter, settings: Settings, address: str) -> PublicPage:
+    limiter.count("public", _from(request), most=settings.logins_per_minute * ADDRESSES)
+    found = PublicPages(people.path).find(address)
+    if found is None:
+        raise NotFound
+    return found
+
+
+@router.get("/public/{address}")
+def public_page(request: Request, people: Everybody, limiter: Limits, settings: Decided, address: str) -> Any:
+    """An answer that a steward has published."""
+    found = _public(request, people, limiter, settings, address)
+    content = found.arabic if in_words().code == "ar" else found.english
+    return page("public.html", request, found=found, content=Markup(content))
+
+
+@router.get("/public/{address}/certificate")
+def public_certificate(
+    request: Request, people: Everybody, limiter: Limits, settings: Decided, address: str
+) -> Response:
+    """The page that explains and defends a published answer."""
+    found = _public(request, people, limiter, settings, address)
+    return document(found.arabic_certificate if in_words().code == "ar" else found.english_certificate)
+
+
+@router.get("/public/{address}/answer.csv")
+def public_csv(request: Request, people: Everybody, limiter: Limits, settings: Decided, address: str) -> Response:
+    """A published answer as CSV."""
+    found = _public(request, people, limiter, settings, address)
+    return download(found.csv, "text/csv; charset=utf-8", f"{found.dataset}-{found.number}.csv")
 
 
 @router.get("/static/{name}")

@@ -60,6 +60,8 @@ def ask(
     public, plan = deadline.declared(), question.plan(price_of(price))
     plan.check()
     check_named(at.table, question.reading())
+    if at.elsewhere is not None:  # nothing is charged or read here
+        return _elsewhere(at, question, plan, price, coins=coins, fresh=fresh)
     if at.warrant.key and (found := kept.repeated(plan, at=at)) is not None:
         return found
     if coins is None and not fresh and (found := kept.again(plan, at=at)) is not None:
@@ -73,7 +75,7 @@ def ask(
     check_able(backend, question)
     for other in at.beside:
         check_unchanged(other.backend, other.table)
-    asked = {"question": plan.text, **kept.hashes(plan, at=at)}
+    asked = {"question": plan.text, **kept.recorded(plan, tossed, at=at)}
     if at.beside:  # all accounts, or none
         desks = (at, *at.beside)
         accounts, warrants = [(desk.ledger, desk.account) for desk in desks], [desk.warrant for desk in desks]
@@ -95,6 +97,18 @@ def ask(
         both = (*receipt.departures, *departed)
         receipt = kept.keep(replace(receipt, departures=both), plan, released, at=at)
     return released, receipt
+
+
+def _elsewhere(
+    at: Desk, question: Question, plan: Plan, price: Price, *, coins: Coins | None, fresh: bool
+) -> tuple[Any, Receipt]:
+    """Let the server ask that has the rows. Its noise is its own."""
+    assert at.elsewhere is not None
+    if coins is not None:
+        raise InvalidUse(
+            given="The noise of a server is drawn with its own coins.", do="Leave coins out: then the noise is private."
+        )
+    return at.elsewhere.ask(question, plan, price=price, warrant=at.warrant, fresh=fresh)
 
 
 def _released(stage: Stage, plan: Plan, backend: Backend, coins: Coins) -> Any:

@@ -198,6 +198,11 @@ def _check(request: object, at: Desk) -> None:
             given=f"{request!r}",
             do="Ask other kinds of questions one by one.",
         )
+    if request.question.query.query.sets:
+        raise QuestionError(
+            given="A question of the batch has CUBE, ROLLUP or GROUPING SETS, which need a price of their own.",
+            do="Ask it alone, or list its groupings as questions of their own.",
+        )
     if type(request.question) is not AggregateQuestion:
         raise QuestionError(
             given='A question of the batch has caps="auto", which needs a price of its own.',

@@ -25,6 +25,19 @@ from sitr.flavors.pure import PureDP
 from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
 from sitr.ledger.located import addressed, located
+from sitr.ledger.terms import (
+    allowed,
+    check_overwrite,
+    check_pair,
+    check_public,
+    check_terms,
+    check_undescribed,
+    check_unprotected,
+    fixed_terms,
+    is_description,
+    opened,
+    reopened,
+)
 from sitr.namespace import Later
 from sitr.neighbors.period import Period
 from sitr.neighbors.relation import Relation
@@ -34,20 +47,11 @@ from sitr.questions.aggregate.key_domains import Keys, with_keys
 from sitr.report import summary
 from sitr.report.figures import visible
 from sitr.report.paper import Paper
+from sitr.report.words.messages import said
 from sitr.report.words.words import in_words
-from sitr.session.budget import Budget, allowed, opened, reopened
-from sitr.session.desk import Desk, account_name, keeping
+from sitr.session.budget import Budget
+from sitr.session.desk import Desk, keeping
 from sitr.session.shown import Displayed, check_writable, unwritable
-from sitr.session.terms import (
-    check_overwrite,
-    check_pair,
-    check_public,
-    check_terms,
-    check_undescribed,
-    check_unprotected,
-    fixed_terms,
-    is_description,
-)
 
 if TYPE_CHECKING:
     from sitr.backends import confirmation, csv, opening
@@ -163,7 +167,7 @@ class Dataset(Displayed):
 
     def _unpaid(self) -> Budget:
         """A budget of nothing, for questions that are never asked."""
-        nothing = LazyLedger(Path(os.devnull), account_name(self.table), PureDP(0.0), self.table.neighbors())
+        nothing = LazyLedger(Path(os.devnull), self.table.account, PureDP(0.0), self.table.neighbors())
         return self._budget(nothing, keep=False)
 
     def save(
@@ -206,7 +210,7 @@ class Dataset(Displayed):
         if kept is not None and place is not None:  # first, so that the budget of a description always exists
             self.budget(kept, ledger=place, second_budget=second_budget)
         try:
-            save(made, target)
+            save(made, target, say=said)
         except OSError:
             raise unwritable(target) from None
         return target
@@ -234,8 +238,7 @@ class Dataset(Displayed):
             )
         if self.table.period is not None:
             raise DescriptionError(
-                given=f"{self.table.name} has a budget for each {self.table.period.length.value}, and none for one "
-                "question.",
+                given=f"{self.table.name} has a budget for {self.table.period.length.each}, and none for one question.",
                 do="Open its budget in a ledger: budget(rho=0.5, ledger=…).period(…).",
             )
         check_undescribed(self.source)
@@ -246,7 +249,7 @@ class Dataset(Displayed):
             arguments.path(ledger, of="sitr.db")
         at = located(ledger or str(beside), patience=0.0).place  # refuses places where no ledger can be
         place = at if isinstance(at, Path) else addressed(ledger or "")
-        account, neighbors = account_name(self.table), self.table.neighbors()
+        account, neighbors = self.table.account, self.table.neighbors()
         later = LazyLedger(place, account, promise, neighbors, self._where(), second_budget)
         return self._budget(later)
 
@@ -280,7 +283,7 @@ class Dataset(Displayed):
             source = str(self.source)
         if isinstance(self.source, FileTable):
             source = f"{self.source.path.name} {'.'.join(self.source.parts)}"
-        at = Desk(self.table, self._rows, ledger, account_name(self.table), source, keeping() and keep, said)
+        at = Desk(self.table, self._rows, ledger, self.table.account, source, keeping() and keep, said)
         return Budget(at, self.public)
 
 

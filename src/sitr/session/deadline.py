@@ -104,7 +104,7 @@ def padded(plan: Plan, public: Declared | None, reading: Any) -> Iterator[list[D
     if public is None:
         yield departed
         return
-    whole = seconds(public, len(plan.measurements), costs.cost(reading))
+    whole = seconds(public, len(plan.measurements), costs.cost(reading)) + plan.solving
     start = time.monotonic()
     try:
         yield departed

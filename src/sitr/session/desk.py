@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sitr.dataclass import dataclass
 from sitr.dataset.publication import Publication
 from sitr.dataset.schema import Table
-from sitr.errors import DescriptionError
+from sitr.errors import DescriptionError, QuestionError
 from sitr.ledger.entry import DIRECT, Warrant
 from sitr.ledger.ledger import Ledger
 
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 
 VARIABLE = "SITR_KEEP_ANSWERS"
 """Set to "no", it turns the keeping of answers off, for all budgets of a process."""
-
-
-def account_name(table: Table) -> str:
-    """The name of a data set in the ledger, with its period. Questions ignore case, so budgets must too."""
-    return table.called.casefold()
 
 
 def keeping() -> bool:
@@ -37,6 +32,19 @@ def keeping() -> bool:
             do="Correct the variable or unset it; nothing was spent.",
         )
     return found == "yes"
+
+
+class Elsewhere(Protocol):
+    """A server that has the rows and the ledger, and a door of its own."""
+
+    def ask(self, question: Any, plan: Any, *, price: Any, warrant: Warrant, fresh: bool) -> tuple[Any, Any]:
+        """What the server released for this question, and its receipt. It is charged there, once."""
+
+
+def check_kind(given: object, kinds: type | tuple[type, ...], *, wanted: str, do: str) -> None:
+    """Refuse something of another kind where a question is made."""
+    if not isinstance(given, kinds):
+        raise QuestionError(wanted=wanted, given=f"{given!r}", do=do)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +69,8 @@ class Desk:
     """The public tables that the question joins, by name."""
     warrant: Warrant = DIRECT
     """The sub-budget that pays, and by whose leave."""
+    elsewhere: Elsewhere | None = field(default=None, repr=False, compare=False)
+    """The server that charges and reads, if the data set is not here."""
 
     @property
     def backend(self) -> Backend:

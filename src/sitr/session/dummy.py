@@ -23,7 +23,7 @@ from sitr.namespace import needs
 from sitr.questions.invented import invented
 from sitr.report.words.messages import said
 from sitr.report.words.words import in_words
-from sitr.session.desk import Desk, account_name
+from sitr.session.desk import Desk
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +96,7 @@ class Dummy(Generic[Opened]):
             )
         folder = tempfile.mkdtemp(prefix="sitr-dummy-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        ledger, account = SqlLedger(Path(folder) / "dummy.db"), account_name(self.description)
+        ledger, account = SqlLedger(Path(folder) / "dummy.db"), self.description.account
         ledger.open(account, promise=whole, neighbors=self.description.neighbors())
         backend = DuckDB(ArrowRows(self.table))
         return self.opening(

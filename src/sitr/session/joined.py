@@ -32,7 +32,7 @@ def _check_alike(own: Table, other: Table) -> None:
     for table in (own, other):
         if table.period is not None:
             raise QuestionError(
-                given=f"The table {table.name} has a budget for each {table.period.length.value}, and can be joined "
+                given=f"The table {table.name} has a budget for {table.period.length.each}, and can be joined "
                 "with public tables only.",
                 do="Protect both tables without periods to join them.",
             )

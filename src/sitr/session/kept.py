@@ -49,7 +49,7 @@ from sitr.ledger.ledger import Ledger
 from sitr.ledger.receipt import Paid, Receipt
 from sitr.ledger.sql import SqlLedger, sitr_version
 from sitr.namespace import Later
-from sitr.noise.coins import Provenance
+from sitr.noise.coins import Coins, Provenance
 from sitr.plans.plan import Plan
 from sitr.session.desk import Desk
 from sitr.session.plain import built, plain, text
@@ -152,9 +152,26 @@ def keep(receipt: Receipt, plan: Plan, released: Any, *, at: Desk) -> Receipt:
 
 def hashes(plan: Plan, *, at: Desk) -> dict[str, str]:
     """The hashes of a plan and of the public description that it is for, which stand in the entry of its charge."""
+    return {"plan": plan_hash(plan), "description": _described(at)}
+
+
+def plan_hash(plan: Plan) -> str:
+    """The hash of a plan; empty if a part of it has no text."""
+    written = _written(plan)
+    return sha256(written.encode()).hexdigest() if written else ""
+
+
+def recorded(plan: Plan, coins: Coins, *, at: Desk) -> dict[str, str]:
+    """What the ledger records of a charge: these hashes, the text of the plan, and whether its coins are for tests."""
+    provenance = Provenance.of(coins)
+    told = provenance.value if provenance is Provenance.TEST else ""
+    return {**hashes(plan, at=at), "written": _written(plan), "coins": told}
+
+
+def _written(plan: Plan) -> str:
+    """The text of a plan; empty if it has none."""
     written = _plan(plan)
-    found = "" if written is None else sha256(json.dumps(written, sort_keys=True).encode()).hexdigest()
-    return {"plan": found, "description": _described(at)}
+    return "" if written is None else json.dumps(written, sort_keys=True)
 
 
 def again(plan: Plan, *, at: Desk) -> tuple[Any, Receipt] | None:

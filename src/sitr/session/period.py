@@ -16,7 +16,7 @@ from sitr.ledger.ledger import Ledger
 from sitr.ledger.sql import SqlLedger
 from sitr.neighbors.period import Period
 from sitr.neighbors.unit import Person
-from sitr.session.desk import Desk, account_name
+from sitr.session.desk import Desk
 
 
 class Periodic:
@@ -43,7 +43,7 @@ class Periodic:
                 do="Name another period of the whole budget; nothing was spent.",
             )
         chosen = replace(table, unit=replace(table.unit, period=table.period.named(name)))
-        account = account_name(chosen)
+        account = chosen.account
         made = replace(at, table=chosen, ledger=_ledger(at.ledger, at.account, account), account=account)
         return cast("Self", replace(cast("Any", self), _at=made))
 
@@ -63,8 +63,8 @@ def check_named(table: Table, reading: object) -> None:
     period = table.period
     if period is not None and not period.name:
         raise QuestionError(
-            given=f"The budget of {table.name} is for each {table.neighbors()}, and the question names no "
-            f"{period.length.value}.",
+            given=f"The budget of {table.name} is for each {table.neighbors()}, and the question does not "
+            f"name {period.length.one}.",
             do="Name it with budget.period(…), or --period; nothing was spent.",
         )
     if any(each != period for each in _periods(reading)):

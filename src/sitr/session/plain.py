@@ -7,6 +7,7 @@ code that a file chooses, and two values with the same text are the same: a func
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from enum import Enum
@@ -25,6 +26,9 @@ else:  # most answers hold no arrays
 _HOME = ("plans", "questions", "mechanisms", "sensitivity", "flavors", "neighbors", "dataset")
 """The parts of Sitr whose dataclasses and enumerations can be written."""
 
+NUMBERS = frozenset("biuf")
+"""The kinds of arrays that hold numbers and nothing else."""
+
 
 def text(value: Any) -> str:
     """The value in ASCII, the same for equal values.
@@ -36,8 +40,11 @@ def text(value: Any) -> str:
     return json.dumps(plain(value), sort_keys=True, separators=(",", ":"))
 
 
-def plain(value: Any, *, without: str = "") -> Any:
-    """The value as JSON; `InvalidUse` if it has none. The field `without` of a dataclass is left out."""
+def plain(value: Any, *, without: str = "", aside: list[Any] | None = None) -> Any:
+    """The value as JSON; `InvalidUse` if it has none. The field `without` of a dataclass is left out.
+
+    Arrays are put `aside`, if a list is given: the JSON then holds their places in it.
+    """
     match value:
         case Enum():
             return {"enum": [_name(type(value)), value.name]}
@@ -50,38 +57,68 @@ def plain(value: Any, *, without: str = "") -> Any:
         case date():
             return {"date": value.isoformat()}
         case tuple():
-            return [plain(part) for part in value]
+            return [plain(part, aside=aside) for part in value]
         case _ if is_dataclass(value):
             names = (each.name for each in fields(value) if each.name != without)
-            return {_name(type(value)): {name: plain(getattr(value, name)) for name in names}}
-        case np.ndarray() if value.dtype.kind in "biuf":
-            return {"array": [value.dtype.name, list(value.shape), value.ravel().tolist()]}
+            return {_name(type(value)): {name: plain(getattr(value, name), aside=aside) for name in names}}
+        case np.ndarray() if value.dtype.kind in NUMBERS:
+            return _array(value, aside)
         case np.ndarray() if value.dtype == object and all(type(number) is int for number in value):
             return {"integers": [str(number) for number in value]}  # beyond 64 bits
     return {_name(type(value)): {}}
 
 
-def built(content: Any, **more: Any) -> Any:
-    """The value of this JSON; a dataclass gets these fields too. A `ValueError` or the like if it is no such JSON."""
+def _array(value: Any, aside: list[Any] | None) -> dict[str, Any]:
+    """An array of numbers, or its place among those that are put aside."""
+    if aside is None:
+        return {"array": [value.dtype.name, list(value.shape), value.ravel().tolist()]}
+    aside.append(value)
+    return {"aside": len(aside) - 1}
+
+
+def built(content: Any, *, aside: Sequence[Any] = (), **more: Any) -> Any:
+    """The value of this JSON; a dataclass gets these fields too. A `ValueError` or the like if it is no such JSON.
+
+    `aside` are the arrays that the JSON names by their places.
+    """
     match content:
         case list():
-            return tuple(built(part) for part in content)
+            return tuple(built(part, aside=aside) for part in content)
         case {"Fraction": written}:
-            return Fraction(written)
+            return fraction(written)
         case {"datetime": written}:
             return datetime.fromisoformat(written)
         case {"date": written}:
             return date.fromisoformat(written)
         case {"array": [kind, shape, values]}:
-            return np.array(values, dtype=kind).reshape(shape)
+            return _numbers(kind, values).reshape(shape)
+        case {"aside": int(place)}:
+            return aside[place]
         case {"integers": [*digits]}:
             return np.array([int(number) for number in digits], dtype=object)
         case {"enum": [kind, name]}:
             return _named(kind)[name]  # type: ignore[index]
         case dict():
             ((kind, inner),) = content.items()
-            return _named(kind)(**{name: built(part) for name, part in inner.items()}, **more)
+            return _named(kind)(**{name: built(part, aside=aside) for name, part in inner.items()}, **more)
     return content
+
+
+def _numbers(kind: str, values: list[Any]) -> Any:
+    """An array of numbers: texts could be declared to be very long."""
+    if np.dtype(kind).kind not in NUMBERS:
+        raise ValueError(kind)
+    return np.array(values, dtype=kind)
+
+
+def fraction(written: str) -> Fraction:
+    """A fraction as `str` writes it. Other ways to write one are refused: 1e999999999 takes hours.
+
+    >>> fraction("-3/4"), fraction("7")
+    (Fraction(-3, 4), Fraction(7, 1))
+    """
+    over, _, under = written.partition("/")
+    return Fraction(int(over), int(under or "1"))
 
 
 def _name(kind: type) -> str:

@@ -30,7 +30,7 @@ from sitr.dataset.schema import Table
 from sitr.errors import BackendFailure, DescriptionError, QuestionError, UnknownName, nearest
 from sitr.namespace import Later
 from sitr.neighbors.unit import Row
-from sitr.questions.aggregate.relations import Catalog, PublicTable
+from sitr.questions.aggregate.catalog import Catalog, PublicTable
 from sitr.questions.synthetic.sheet import Sheet
 
 if TYPE_CHECKING:

@@ -10,6 +10,8 @@
     measures: [count, mean(cost)]
     bins: {age: 10}
     hierarchies: {ward: {region: {north: [a, b], south: [c]}}}
+    where: days > 3
+    whole: true
     outputs: [tables.xlsx, tables.csv]
     certificate: tables.html
 
@@ -18,7 +20,7 @@ Paths are relative to the file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +28,34 @@ import yaml
 
 from sitr import arguments
 from sitr.dataclass import dataclass
+from sitr.dataset.cells import Step
 from sitr.errors import FileError, QuestionError, quoted, unknown_name
 from sitr.flavors.arrows import Kept
 from sitr.flavors.price import price_of
+from sitr.questions.tables.counting import cells_in_all
+from sitr.questions.tables.question import TablesQuestion
 from sitr.session import dataset, table_files
 from sitr.session.request import Request
 from sitr.session.tables import TablesAnswer
 
-ASKED = ("measures", "weights", "objective", "hierarchies", "rows_per_person", "bins", "keys", "edges", "bounds")
+ASKED = (
+    "measures",
+    "weights",
+    "objective",
+    "hierarchies",
+    "where",
+    "rows_per_person",
+    "whole",
+    "bins",
+    "keys",
+    "edges",
+    "bounds",
+    "every",
+)
 """What is passed on to `Budget.tables`."""
+
+FORMATS = {"sdmx": ".sdmx.csv", **{ending[1:]: ending for ending in table_files.ENDINGS}}
+"""The endings of files by format."""
 
 FIELDS = ("description", "price", "tables", *ASKED, "outputs", "certificate")
 
@@ -52,24 +73,46 @@ class PublicationFile:
         written = self.content.get("price")
         return None if written is None else price_of(str(written))
 
+    def rounding(self) -> PublicationFile:
+        """The same publication in whole numbers."""
+        return PublicationFile(self.path, {**self.content, "whole": True})
+
     def request(self) -> Request[TablesAnswer]:
         """The tables, asked from the budget of the description; nothing is read or spent."""
         place = self.path.parent / str(self.content["description"])
         said = {name: self.content[name] for name in ASKED if self.content.get(name) is not None}
+        if isinstance(every := said.get("every"), dict):
+            said["every"] = {column: _step(step) for column, step in every.items()}
         return dataset.open(place).budget().tables(self.content["tables"], **said)
 
-    def outputs(self) -> list[Path]:
-        """The files to write, which are checked before anything is spent."""
+    def outputs(self, request: Request[TablesAnswer], *, formats: Sequence[str] = ()) -> list[Path]:
+        """The files to write, which are checked before anything is spent; in each format one more beside the file."""
         listed = self.content.get("outputs") or []
         arguments.several(listed, name="outputs", example="[tables.csv]")
-        arguments.several(self.content["tables"], name="tables", example="[[ward, sex], age]")
-        tables = len(self.content["tables"])
-        return [table_files.checked(self.path.parent / str(each), tables) for each in listed]
+        for each in formats:
+            if each not in FORMATS:
+                raise unknown_name(each, FORMATS, lacks="There is no format")
+        question = request.question
+        assert isinstance(question, TablesQuestion)
+        tables, cells = len(question.workload.tables), cells_in_all(question.workload)
+        more = [f"{self.path.stem}{FORMATS[each]}" for each in formats]
+        return [table_files.checked(self.path.parent / str(each), tables, cells=cells) for each in (*listed, *more)]
 
     def certificate(self) -> Path | None:
         """The page to write, if there is one."""
         written = self.content.get("certificate")
         return None if written is None else self.path.parent / str(written)
+
+
+def _step(given: object) -> Step:
+    try:
+        return Step(given)
+    except ValueError:
+        raise QuestionError(
+            wanted="day, week, month or year as the length of cells",
+            given=quoted(given),
+            do="Write every: {day: month}.",
+        ) from None
 
 
 def read(path: str | Path) -> PublicationFile:

@@ -11,6 +11,7 @@ from sitr.dataset.schema import GROUPABLE, NUMERIC, Kind, Table, adjusted
 from sitr.errors import QuestionError
 from sitr.namespace import Later
 from sitr.numbers import Number
+from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.spelling import identifier
 from sitr.questions.suggest.choose import Found, Suggested, chosen
 from sitr.questions.suggest.question import SuggestionRelease
@@ -90,3 +91,13 @@ def widened(table: Table) -> Table:
         if column.quantised is None and column.kind in (Kind.INTEGER, Kind.REAL)
     }
     return adjusted(table, bounds=unbounded)
+
+
+def checked(query: BoundedQuery) -> BoundedQuery:
+    """A question for which caps and bounds can be suggested."""
+    if query.query.sets:
+        raise QuestionError(
+            given="Caps and bounds cannot be suggested for CUBE, ROLLUP or GROUPING SETS.",
+            do="Ask for a suggestion for the finest of its groupings.",
+        )
+    return query

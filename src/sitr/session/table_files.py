@@ -1,4 +1,4 @@
-"""Released tables as files: CSV, Parquet, Excel and JSON-stat, with intervals and quality marks."""
+"""Released tables as files: CSV, Parquet, Excel, JSON-stat, SDMX-CSV and a page, with intervals and quality marks."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 from pyarrow import csv, parquet
 
 from sitr import arguments
 from sitr.errors import FileError, QuestionError, quoted
 from sitr.namespace import Later, needs
+from sitr.questions.tables import sdmx
+from sitr.questions.tables.counting import cells_in_all
+from sitr.questions.tables.marked import marked
 from sitr.questions.tables.publication import PublishedTables
-from sitr.questions.tables.quality import WITHHELD, QualityRule, small, variation
+from sitr.questions.tables.quality import QualityRule
 from sitr.questions.tables.workload import Node
+from sitr.report.page import tables_page
 from sitr.report.words.words import in_words
 
 if TYPE_CHECKING:
@@ -24,21 +27,27 @@ if TYPE_CHECKING:
 else:  # an extra
     openpyxl = Later("openpyxl")
 
-ENDINGS = (".csv", ".parquet", ".xlsx", ".json")
+ENDINGS = (".csv", ".parquet", ".xlsx", ".json", ".html")
+
+SDMX = ".sdmx.csv"
+"""The ending of a file in SDMX-CSV."""
 
 MOST_SHEETS = 200
 """The most tables of an Excel file: each has a sheet."""
+
+MOST_ON_A_PAGE = 20_000
+"""The most cells of a page."""
 
 _TITLE = 28
 """The most letters of the name of a sheet, without its number."""
 
 
-def checked(path: str | Path, publication_tables: int) -> Path:
+def checked(path: str | Path, publication_tables: int, *, cells: int = 0) -> Path:
     """The path of a file that can be written, before anything is spent."""
     found = arguments.path(path, of="tables.csv")
     if found.suffix.lower() not in ENDINGS:
         raise QuestionError(
-            wanted="a file whose name ends in .csv, .parquet, .xlsx or .json (JSON-stat)",
+            wanted="a file whose name ends in .csv, .sdmx.csv, .parquet, .xlsx, .json (JSON-stat) or .html",
             given=quoted(str(path)),
             do="Write for example tables.csv.",
         )
@@ -50,16 +59,28 @@ def checked(path: str | Path, publication_tables: int) -> Path:
                 given=f"a publication of {publication_tables} tables",
                 do="Write a .csv or .parquet file instead.",
             )
+    if found.suffix.lower() == ".html" and cells > MOST_ON_A_PAGE:
+        raise QuestionError(
+            wanted=f"at most {MOST_ON_A_PAGE:,} cells on a page",
+            given=f"a publication of {cells:,} cells",
+            do="Write a .csv or .parquet file instead.",
+        )
     return found
 
 
 def written(
-    publication: PublishedTables, path: str | Path, *, rule: QualityRule, withhold: bool, private: bool
+    publication: PublishedTables, path: str | Path, *, rule: QualityRule, withhold: bool, private: bool, **about: Any
 ) -> Path:
-    """Write all tables to one file; the ending of its name decides the format."""
-    place = checked(path, len(publication.plan.workload.tables))
+    """Write all tables to one file; the ending of its name decides the format. A page also says what it is `about`."""
+    place = checked(path, len(publication.plan.workload.tables), cells=cells_in_all(publication.plan.workload))
     try:
         match place.suffix.lower():
+            case ".csv" if place.name.lower().endswith(SDMX):
+                text = sdmx.written(publication, rule=rule, withhold=withhold)
+                place.write_text(text, encoding="utf-8", newline="")
+            case ".html":
+                text = tables_page.page(publication, rule=rule, withhold=withhold, **about)
+                place.write_text(text, encoding="utf-8")
             case ".csv":
                 csv.write_csv(listed(publication, rule=rule, withhold=withhold), place)
             case ".parquet":
@@ -77,28 +98,6 @@ def written(
             do="Choose another path; the answer is kept.",
         ) from None
     return place
-
-
-def marked(publication: PublishedTables, node: Node, *, rule: QualityRule, withhold: bool) -> dict[str, list[Any]]:
-    """For each measure of a table: numbers, ends of 95% intervals, coefficients of variation, marks and notes."""
-    found: dict[str, list[Any]] = {}
-    for measure in publication.plan.measures:
-        cells = publication.cells(measure, node).ravel()
-        low, high = (part.ravel() for part in publication.ends(measure, node, confidence=0.95))
-        share = np.broadcast_to(variation(publication, measure, node), publication.plan.workload.shape(node)).ravel()
-        marks = rule.mark(share)
-        hidden = (marks == WITHHELD) & withhold
-        columns = {"": cells, "_low": low, "_high": high, "_cv": np.where(np.isinf(share), np.nan, share)}
-        for ending, numbers in columns.items():
-            dropped = np.isnan(numbers) | hidden
-            found[measure.name + ending] = [
-                None if drop else value for drop, value in zip(dropped.tolist(), numbers.tolist(), strict=True)
-            ]
-        found[f"{measure.name}_mark"] = marks.tolist()
-        if measure.adds_up:
-            few = small(publication, measure, node, rule).ravel().tolist()
-            found[f"{measure.name}_small"] = few
-    return found
 
 
 def listed(publication: PublishedTables, *, rule: QualityRule, withhold: bool) -> pa.Table:

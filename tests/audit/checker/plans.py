@@ -206,6 +206,16 @@ def tables(dice: random.Random, folder: Path | None) -> Any:
     return asked, cost
 
 
+def groupings(dice: random.Random, folder: Path | None) -> Any:
+    """CUBE, ROLLUP and GROUPING SETS, which are tables that add up."""
+    cost = price(dice, "paz")
+    sets = dice.choice(["CUBE (ward, days)", "ROLLUP (days, ward)", "GROUPING SETS ((ward), (days), ())"])
+    shown = ", ".join(dice.sample(["COUNT(*) AS n", "SUM(cost) AS s", "AVG(cost) AS m"], dice.randint(1, 3)))
+    where = dice.choice(["", " WHERE cost > 3"])
+    asked = opened(dice, folder, cost * 2).sql(f"SELECT ward, days, {shown} FROM visits{where} GROUP BY {sets}")
+    return asked, cost
+
+
 def statistic(dice: random.Random, folder: Path | None) -> Any:
     cost = PureDP(amount(dice))
     middle = SmoothNoise.fitting(cost, sensitivity=smooth(median, bounds=(0, 100)))
@@ -218,7 +228,7 @@ KINDS: dict[str, Make] = {
     make.__name__: make
     for make in (
         *(aggregate, selected, batch, histogram, sparse, synthetic, judged, suggested, auto, joined),
-        *(tables, statistic),
+        *(tables, groupings, statistic),
     )
 }
 """How to ask a random question of each kind, and the price."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import gzip
 import json
+import math
 import random
 import re
 import subprocess
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from html import escape, unescape
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +28,10 @@ from sitr.audit.checker import sitr_check
 from sitr.audit.checker.sitr_check import (
     Known,
     Part,
+    Stated,
     check,
     composed,
     corners,
-    derived,
     distance,
     epsilon_at,
     least_mu,
@@ -75,7 +77,7 @@ def asked(kind: str, seed: int, folder: Path | None) -> Any:
 
 def test_it_is_one_short_file_that_needs_nothing_of_sitr() -> None:
     source = SOURCE.read_text()
-    assert len(source.splitlines()) <= 650
+    assert len(source.splitlines()) <= 600
     tree = ast.walk(ast.parse(source))
     modules = {name.name for node in tree if isinstance(node, ast.Import) for name in node.names}
     tree = ast.walk(ast.parse(source))
@@ -133,11 +135,11 @@ def test_it_agrees_where_the_threshold_shows_its_numbers(column: str, tmp_path: 
 @pytest.mark.parametrize("flip", [False, True])
 def test_losses_of_permute_and_flip_lie_in_no_interval(flip: bool) -> None:
     choice = GroupedQuantile(rate=Fraction(1, 4), level=Fraction(1, 2), low=0, high=99, groups=4, flip=flip)
-    known = derived(json.loads(json.dumps(law(choice))))
+    known = Stated(json.loads(json.dumps(law(choice)))).known()
     assert known is not None
     assert known.epsilon == choice.promise().epsilon
-    assert float(known.rho) == pytest.approx(choice.zero_concentrated().rho, rel=1e-12)
-    twin = derived(law(replace(choice, flip=not flip)))
+    assert float(known.paid("rho")) == pytest.approx(choice.zero_concentrated().rho, rel=1e-12)
+    twin = Stated(law(replace(choice, flip=not flip))).known()
     assert twin is not None
     found, other = (composed([each], Fraction(1, 1000)) for each in (known, twin))
     assert found is not None
@@ -158,6 +160,32 @@ def test_bars_are_in_no_more_groups_than_there_are(tmp_path: Path) -> None:
 def test_a_histogram_of_one_bar_is_one_number() -> None:
     """Of this plan the checker once derived another distance: one bar was taken for a vector and for one number."""
     assert agreed("batch", 106)
+
+
+@pytest.mark.parametrize(("kind", "seed"), [("synthetic", 132), ("suggested", 208), ("suggested", 1088)])
+def test_little_noise_on_whole_numbers_loses_what_its_curve_says(kind: str, seed: int) -> None:
+    """Of these plans the checker once proved an ε that was 0.06% above the true one: chords between the jumps."""
+    assert agreed(kind, seed)
+
+
+def test_jumps_of_the_loss_are_on_the_lattice() -> None:
+    """Three draws of noise with σ = 0.57, by adding up all outcomes; between the jumps, chords are 0.06% above."""
+    square = Fraction(321, 1000)
+    weights = {y: math.exp(-y * y / (2 * float(square))) for y in range(-12, 13)}
+    total = sum(weights.values())
+    masses = {0: 1.0}  # of the sum of y, which the sum of losses depends on
+    for _ in range(3):
+        added: dict[int, float] = {}
+        for (old, mass), (y, weight) in product(masses.items(), weights.items()):
+            added[old + y] = added.get(old + y, 0) + mass * weight / total
+        masses = added
+    found = epsilon_at([Part("bell", (square, 1), 3)], arb("1e-6"))
+
+    def delta(epsilon: float) -> float:  # moved by 1 in each of the three: L = (2·Σy + 3)/(2σ²)
+        losses = ((mass, (2 * y + 3) / (2 * float(square))) for y, mass in masses.items())
+        return sum(mass * max(0.0, -math.expm1(epsilon - loss)) for mass, loss in losses)
+
+    assert delta(found) <= 1e-6 * (1 + 1e-9) < delta(found * (1 - 1e-5))
 
 
 @pytest.mark.slow
@@ -224,12 +252,29 @@ def test_it_agrees_with_certificates(kind: str, pages: Pages) -> None:
     assert sum(row[3] == "agrees" for row in rows) >= 12
 
 
-INPUTS = re.compile(
-    r"moves|stages (\d+) measurements|(least|each|groups|keys|cells|people|offset|total|single|rate|level)$"
-    r"|parts |beside \d+ entry|receipt (version|by|again|neighbors)|question|kind|batch|most_rows|flavor|notation"
-    r"|name$|words|basis|exact$"
+NOT_DERIVABLE = (
+    # Released values and what follows from them: a page carries them with their hash.
+    r"^(rows|cells|values|value|missing|total|stretches|bias|tables|missed|histograms|covered|expected|options)\b",
+    r"^chosen_caps histograms|^answers \d+ (rows|bias)|^quality (mean|single|pairs|ranges|correlations|scores)",
+    # The number of a ledger's entry, which a page compares with its record.
+    r"\bentry$",
+    # Public sizes: more cells than one unit can reach change no figure, and fewer are found by the distance.
+    r"cells$|^shape|rows_per_unit$|most_rows$|^measurements",
+    # What Sitr adds for readers: always 95%, the mean noise, the units with which a key is shown, how good a division
+    # is, the share that chooses caps, and the price of a later question.
+    r"confidence$|people$|mean$|^exposed|^objective|chosen_caps share$|^for ",
+    # The end of the bounds that is nearer to the centre, which matters only if units replace others.
+    r"moves \d+ bounds",
+    # Which columns a residual is about: their numbers are names, and matter only if units replace others.
+    r"bases \d+ columns",
+    # The caps of the plan again.
+    r"^chosen_caps max_",
+    # Errors of columns, which may follow from several noises; the error of each of them is derived.
+    r"columns \d+ error",
+    # The figures of a part of the plan, as if it were asked alone.
+    r"^quality (headline|delta)",
 )
-"""Texts, numbers that are given and from which others are derived, other entries, and how a γ came about."""
+"""The numbers of an answer that cannot be derived from others, and why not."""
 
 
 def numbers(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -237,42 +282,81 @@ def numbers(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
     if isinstance(value, dict | list):
         for name, inside in value.items() if isinstance(value, dict) else enumerate(value):
             yield from numbers(inside, (*path, name))
-    written = isinstance(value, str) and re.fullmatch(r"\d+(/\d+)?", value) and path[-1] != "name"
+    written = isinstance(value, str) and re.fullmatch(r"-?\d+(/\d+)?", value) and path[-1] not in {"name", "key"}
     if written or (isinstance(value, int | float) and not isinstance(value, bool)):
         yield path
 
 
-def changed(figures: Any, path: tuple[Any, ...], factor: Fraction) -> str:
-    """The same figures with another number at this place."""
+def altered(old: Any) -> list[Any]:
+    """Other numbers: by 3% more and less, and by 1 more and less."""
+    one = Fraction(old) if isinstance(old, str) else Fraction(repr(old))
+    others = {one + 1, one - 1} | (
+        set() if isinstance(old, int) else {one * Fraction(103, 100), one * Fraction(97, 100)}
+    )
+    form = {str: str, int: int, float: float}[type(old)]
+    return [form(each) for each in others - {one}]
+
+
+def changed(figures: Any, path: tuple[Any, ...]) -> Iterator[str]:
+    """The same figures with other numbers at this place."""
     copy = json.loads(json.dumps(figures))
     inside = copy
     for name in path[:-1]:
         inside = inside[name]
-    old = inside[path[-1]]
-    if isinstance(old, str):
-        inside[path[-1]] = str(Fraction(old) * factor)
-    elif isinstance(old, int):
-        inside[path[-1]] = old + (1 if factor > 1 else -1)
-    else:
-        inside[path[-1]] = float(factor) * old if old else 1e-3
-    return json.dumps(copy)
+    for other in altered(inside[path[-1]]):
+        inside[path[-1]] = other
+        yield json.dumps(copy)
 
 
-@pytest.mark.parametrize(
-    "factor",
-    [pytest.param(Fraction(103, 100), id="more", marks=pytest.mark.slow), pytest.param(Fraction(99, 100), id="less")],
-)
+def found(text: str) -> bool:
+    """Whether a figure differs, or the file cannot be read any more."""
+    try:
+        return bool(wrong(text))
+    except (ValueError, TypeError, ArithmeticError, LookupError):
+        return True
+
+
+def derivable(figures: Any) -> list[tuple[Any, ...]]:
+    """The places of figures that can be derived. Answers to aggregate questions state caps twice; in others, one that
+    does not bind a measurement could be any number."""
+    text = json.dumps(figures)
+    patterns = NOT_DERIVABLE if '"caps":' in text else (*NOT_DERIVABLE, r"moves \d+ max_")
+    return [
+        path for path in numbers(figures) if not any(re.search(each, " ".join(map(str, path))) for each in patterns)
+    ]
+
+
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "statistic"])
 @pytest.mark.usefixtures("remembered")
-def test_it_finds_every_derivable_figure_that_was_changed(kind: str, factor: Fraction, pages: Pages) -> None:
+def test_it_finds_every_derivable_figure_that_was_changed(kind: str, pages: Pages) -> None:
+    """In the figures of a page: every number, one at a time."""
     page = pages[kind]
-    text = element(page, "sitr-figures")
-    figures = json.loads(text)
-    places = [path for path in numbers(figures) if not INPUTS.search(" ".join(map(str, path)))]
-    places = [path for path in places if path[-1] != "granularity" or figures["plan"]["measurements"][path[2]]["error"]]
+    figures = json.loads(element(page, "sitr-figures"))
+    places = derivable(figures)
     assert len(places) >= 15
-    altered = {path: with_element(page, "sitr-figures", changed(figures, path, factor)) for path in places}
-    assert not [path for path, changed_page in altered.items() if not wrong(changed_page)]
+    missed = [
+        path
+        for path in places
+        for text in changed(figures, path)
+        if not found(with_element(page, "sitr-figures", text))
+    ]
+    assert not missed
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "statistic"])
+@pytest.mark.usefixtures("remembered")
+def test_it_finds_changed_figures_in_the_json_of_an_answer(kind: str, tmp_path: Path) -> None:
+    """Which says caps, bounds, noise and thresholds outside the plan, too."""
+    request, price, more = asked(kind, 3, tmp_path)
+    answer = json.loads(json.dumps(request.release(price, **more).to_dict()))
+    assert not wrong(json.dumps(answer))
+    assert not [path for path in derivable(answer) if not all(map(found, changed(answer, path)))]
+    bounds = [path for path in numbers(answer) if "bounds" in path and path[-1] == "high" and "moves" in path]
+    for path in bounds:  # of the two ends, the farther one always matters
+        ends = (path, (*path[:-1], "low"))
+        assert any(all(map(found, changed(answer, end))) for end in ends), path
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -328,12 +412,13 @@ def test_a_changed_promise_in_the_visible_text_is_found(kind: str, pages: Pages)
 )
 def test_numbers_are_read_as_they_are_shown(epsilon: float, badge: str, statement: str, right: bool) -> None:
     promise = {"flavor": "pure", "epsilon": epsilon}
-    figures = {"promise": promise, "headline": promise, "plan": {"measurements": []}, "question": ""}
+    figures = {"promise": promise, "headline": promise, "plan": {"measurements": []}, "question": "", "receipt": {}}
     page = f'<p class="statement">at most {statement} times</p><p class="badge">pure · ε = {badge}</p>'
     found = sitr_check.Check([])
     found.seen(page, figures, "")
-    assert all(row[3] == "agrees" for row in found.rows) is right
-    assert len(found.rows) == 2 - (epsilon > 700)
+    rows = [row for row in found.rows if row[0].startswith("shown")]
+    assert all(row[3] == "agrees" for row in rows) is right
+    assert len(rows) == 2 - (epsilon > 700)
 
 
 def test_less_noise_than_promised_is_found(pages: Pages) -> None:
@@ -343,7 +428,7 @@ def test_less_noise_than_promised_is_found(pages: Pages) -> None:
         law = one["mechanism"]
         name = "scale" if "scale" in law else "sigma"
         law[name] = str(Fraction(law[name]) * Fraction(9, 10))
-        known = derived(law)
+        known = Stated(law).known()
         assert known is not None
         one["promise"] |= {key: float(value) for key, value in known.promise.items()}
         one["error"] = None
@@ -382,7 +467,8 @@ def test_a_measurement_cannot_have_less_than_no_loss(pages: Pages) -> None:
         one["mechanism"]["scale"] = str(Fraction(one["mechanism"]["scale"]) * factor)
         one["promise"]["epsilon"] /= float(factor)
         one["error"] = None
-    assert [row[0].partition(":")[0] for row in wrong(json.dumps(figures))] == ["sizes"]
+    found = [row[0] for row in wrong(json.dumps(figures)) if not row[0].endswith("95% error in granules")]
+    assert [name.partition(":")[0] for name in found] == ["sizes", "numbers that are stated twice"]
 
 
 @pytest.mark.parametrize("times", [0, -1])
@@ -400,7 +486,7 @@ def test_gaussian_noise_has_no_epsilon_of_its_own() -> None:
     price = {"flavor": "pure", "epsilon": 1.0}
     for laws, right in (([laplace], True), ([laplace, bell], False), ([shown_keys], False)):
         found = sitr_check.Check([])
-        known = [derived(law) for law in laws]  # type: ignore[arg-type]
+        known = [Stated(law).known() for law in laws]  # type: ignore[call-overload]
         figures = {"promise": price, "price": price, "plan": {"stages": None}}
         found.promise([each for each in known if each], figures)
         assert all(row[3] == "agrees" for row in found.rows) is right
@@ -411,9 +497,9 @@ def test_a_threshold_below_what_one_person_adds_shows_nearly_always(law: str) ->
     noise = {"law": law, "sensitivity": "1", "granularity": "1", "single": True}
     noise["scale" if "Laplace" in law else "sigma"] = "2"
     for k in range(-9, 10):
-        both = sitr_check.upper_tail(noise, k) + sitr_check.upper_tail(noise, 1 - k)
+        both = Stated(noise).upper_tail(k) + Stated(noise).upper_tail(1 - k)
         assert abs(both - 1) < 1e-30
-    assert sitr_check.upper_tail(noise, -2) > 0.8
+    assert Stated(noise).upper_tail(-2) > 0.8
 
 
 def test_many_numbers_are_not_one() -> None:
@@ -421,15 +507,57 @@ def test_many_numbers_are_not_one() -> None:
     law = {"law": "discrete Gaussian", "sigma": "3", "sensitivity": "2", "granularity": "1"}
     for single in (False, True):
         found = sitr_check.Check([])
-        found.noise({"moves": [{}]}, law | {"single": single}, {"l1": 4, "l2_squared": 4, "largest": 1}, "")
-        assert (found.rows[0][3] == "agrees") is not single
+        moves = [{"relation": "add-remove", "counts": "units", "max_groups": 4, "cells": None}]
+        far = {"l1": 4, "l2_squared": 4, "largest": 1}
+        found.distance({"moves": moves, "mechanism": law | {"single": single}, "distance": far, "granularity": "1"}, "")
+        assert [row[0] for row in found.rows if row[3] == "DIFFERS"] == [": sensitivity, squared"] * single
 
 
-def test_noise_without_caps_is_not_derivable(pages: Pages) -> None:
-    figures, measurements = forged(pages, "suggested")
-    for one in measurements:
+@pytest.mark.parametrize("kind", KINDS)
+def test_noise_without_caps_is_not_derivable(kind: str, pages: Pages) -> None:
+    """Of any law: the noise of thresholds, of sparse histograms and of shared prices is made for a distance, too."""
+    figures, _ = forged(pages, kind)
+    for place in range(len(figures["plan"]["measurements"])):
+        other = json.loads(json.dumps(figures))
+        one = other["plan"]["measurements"][place]
         one["moves"] = one["distance"] = None
-    assert any(row[3].startswith("not derivable") for row in check(json.dumps(figures)).rows)
+        assert any("distance" in row[0] and row[3].startswith("not derivable") for row in check(json.dumps(other)).rows)
+
+
+@pytest.mark.parametrize("cap", [0, 0.5, False, "1"])
+@pytest.mark.parametrize("name", ["max_groups", "max_rows_per_group", "times"])
+def test_caps_are_whole_numbers(name: str, cap: Any, pages: Pages) -> None:
+    """Half a group of a person would halve the distance, and the noise that is made for it."""
+    figures, measurements = forged(pages, "joined")
+    measurements[0]["moves"][0][name] = cap
+    assert found(json.dumps(figures))
+    assert re.search(sitr_check.ODD, json.dumps(figures["plan"]))
+
+
+@pytest.mark.parametrize("scale", ["\t-3", "\u00a0-3", " -3", "-3", True])
+def test_a_negative_number_cannot_hide_behind_a_space(scale: Any, pages: Pages) -> None:
+    """Python reads a number after any space, and the truth as 1."""
+    figures, measurements = forged(pages, "joined")
+    measurements[0]["mechanism"]["scale"] = scale
+    if re.search(sitr_check.ODD, json.dumps(figures["plan"])) is None:
+        with pytest.raises(ValueError, match="Invalid literal"):
+            check(json.dumps(figures))
+
+
+def test_what_is_counted_in_unknown_words_is_counted_by_rows() -> None:
+    block = {"relation": "add-remove", "max_groups": 2, "max_rows_per_group": 3, "max_rows": None, "cells": None}
+    assert distance(block | {"counts": "Units"}) == distance(block | {"counts": "rows"})
+    assert distance(block | {"counts": "units"})["l1"] == 2
+
+
+@pytest.mark.parametrize("neighbors", ["person (patient), replace-one.", "person (patient), replace‑one", "row"])
+def test_noise_for_added_units_needs_neighbours_that_say_so(neighbors: str, pages: Pages) -> None:
+    """However somebody writes that units replace each other."""
+    figures, measurements = forged(pages, "suggested")
+    for block in (block for one in measurements for block in one["moves"]):
+        block["relation"] = "add-remove"
+    figures["receipt"]["neighbors"] = neighbors
+    assert any("relation" in row[0] for row in wrong(json.dumps(figures)))
 
 
 # Ledgers
@@ -453,7 +581,7 @@ def test_it_adds_up_the_entries_of_a_ledger(ledger: Any) -> None:
             path[-1] == "number" or "in_advance" in path
         ):  # a total of losses, which the plans of a ledger's entries have
             continue
-        assert wrong(changed(ledger, path, Fraction(101, 100))), path
+        assert all(map(found, changed(ledger, path))), path
     ledger["entries"].append(ledger["entries"][0])
     assert len(wrong(json.dumps(ledger))) >= 3
 
@@ -468,21 +596,21 @@ def test_distances() -> None:
         high, rows = low + dice.randint(0, 4), dice.choice([None, dice.randint(1, 12)])
         cells, relation = dice.choice([None, dice.randint(1, 9)]), dice.choice([*Relation])
         reached = groups if cells is None else min(groups, cells)
-        block = {"low": low, "high": high, "rows_per_group": each, "groups": groups, "rows": rows, "cells": cells}
+        block = {"counts": "rows", "max_groups": groups, "max_rows_per_group": each, "max_rows": rows, "cells": cells}
+        block |= {"bounds": {"low": str(low), "high": str(high), "centre": "0"}, "relation": relation.value}
         total = each * reached if rows is None else rows
         want = in_total(low=low, high=high, each=each, total=total, groups=groups, cells=cells, relation=relation)
-        got = distance(block | {"relation": relation.value, "times": 1})
+        got = distance(block)
         assert got == {"l1": want.l1, "l2_squared": want.l2_squared, "largest": want.largest}, (block, relation)
 
 
 def test_distances_by_trying_everything() -> None:
     """All ways in which two people can put at most 3 rows, 2 in a group, into 2 of 3 cells."""
-    block = {"rows_per_group": 2, "groups": 2, "rows": 3, "cells": 3, "relation": "replace-one"}
     ways = [
         (a, b, c) for a in range(3) for b in range(3) for c in range(3) if a + b + c <= 3 and (a, b, c).count(0) > 0
     ]
     most = max(sum(max(x, y) ** 2 for x, y in zip(one, other, strict=True)) for one in ways for other in ways)
-    assert max(sum(max(a, b) ** 2 * n for a, b, n in way) for way in corners(block)) == most
+    assert max(sum(max(a, b) ** 2 * n for a, b, n in way) for way in corners(2, 2, 3, 3, "replace-one")) == most
 
 
 @pytest.mark.parametrize("sigma", [0.3, 1.0, 2.5, 9.0, 31.0])
@@ -493,7 +621,7 @@ def test_the_least_mu_of_the_discrete_gaussian(sigma: float) -> None:
 
 def test_losses_add_up() -> None:
     """The optimum of [KOV15] for (0.1, 10⁻⁸) a hundred times, at δ = 10⁻⁵; Gaussians; and a sum of different laws."""
-    pair = Known("approximate", {}, delta=1 - (1 - arb("1e-8")) ** 100, parts=(Part("pair", (Fraction(1, 10),), 100),))
+    pair = Known({}, delta=1 - (1 - arb("1e-8")) ** 100, parts=(Part("pair", (Fraction(1, 10),), 100),))
     assert composed([pair], Fraction(1, 10**5)) == pytest.approx(4.329637, rel=1e-4)
     gauss = [Part("gauss", (Fraction(1, 4),)), Part("gauss", (Fraction(3, 4),))]
     assert epsilon_at(gauss, arb("1e-6")) == pytest.approx(4.8864, rel=1e-4)
@@ -506,7 +634,7 @@ def test_losses_add_up() -> None:
 def test_a_twin_that_adds_no_loss_would_be_found() -> None:
     """The bound grows with every part, so leaving one out is seen."""
     law = {"law": "discrete Laplace", "scale": "10", "sensitivity": "1", "granularity": "1"}
-    known = derived(law)
+    known = Stated(law).known()
     assert known is not None
     one, two = (composed([known] * times, Fraction(1, 10**6)) for times in (1, 2))
     assert one is not None

@@ -89,6 +89,13 @@ def test_stopping_early_raises_no_more_alarms() -> None:
     assert alarms(laplace, seeds=120, confidence=0.9, sequential=True, draws=8_000) <= 12
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [laplace, response])
+def test_stopping_early_raises_no_more_alarms_in_a_thousand_audits(kind: Any) -> None:
+    """The audit stops at the first block of draws that breaks the claim; its bounds hold at all blocks at once."""
+    assert alarms(kind, seeds=1_000, confidence=0.9, sequential=True, draws=2_400) <= 100
+
+
 def test_learning_from_the_tested_draws_would_raise_alarms(monkeypatch: pytest.MonkeyPatch) -> None:
     """The broken twin: events are learned from the draws that test them."""
 

@@ -72,6 +72,38 @@ def test_looking_again_and_again_breaks_bounds_for_a_fixed_number() -> None:
     assert alarms(ClopperPearson(), runs=200, failure=0.1) > 40
 
 
+LOOKS = sorted({round(8 * 1.15**k) for k in range(46)})
+"""The numbers of draws, up to 4,310, after which somebody looks who will stop at the first alarm."""
+
+
+def stopped(bounds: Bounds, *, seeds: int, failure: float, p: float = 0.3) -> int:
+    """In how many audits of two equal inputs an event seems more probable on the first one, at any of these looks."""
+    found = 0
+    for seed in range(seeds):
+        generator = np.random.default_rng(seed)
+        first, second = (np.cumsum(generator.random(LOOKS[-1]) < p) for _ in range(2))
+        found += any(
+            bounds.lower(int(first[n - 1]), n, failure=failure / 2)
+            > bounds.upper(int(second[n - 1]), n, failure=failure / 2)
+            for n in LOOKS
+        )
+    return found
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("failure", [0.3, 0.5])
+@pytest.mark.parametrize("prior", [Mixture(), Mixture(30, 70)], ids=["flat", "good"])
+def test_stopping_at_the_first_alarm_of_a_thousand_audits(prior: Mixture, failure: float) -> None:
+    """The adversary looks 46 times and stops when it suits: the rate of false alarms stays within the confidence."""
+    assert stopped(prior, seeds=1_000, failure=failure) <= 1_000 * failure
+
+
+@pytest.mark.parametrize("failure", [0.3, 0.5])
+def test_stopping_at_the_first_alarm_breaks_bounds_for_a_fixed_number(failure: float) -> None:
+    """The broken twin: exact bounds, each of which holds by itself, looked at without a correction."""
+    assert stopped(ClopperPearson(), seeds=1_000, failure=failure) > 1_100 * failure
+
+
 def test_a_good_prior_makes_narrow_bounds() -> None:
     flat, good = (bounds.lower(3_000, 10_000, failure=1e-3) for bounds in (Mixture(), Mixture(3_000, 7_000)))
     assert flat < good < ClopperPearson().lower(3_000, 10_000, failure=1e-3) < 0.3

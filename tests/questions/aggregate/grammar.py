@@ -23,6 +23,7 @@ from sitr.backends.sources import ArrowRows
 from sitr.dataset.schema import Column, Table, describe
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Unit
+from sitr.questions.aggregate.catalog import Catalog
 from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Expression, Literal, Name
 from sitr.questions.aggregate.functions.combined import Combined
 from sitr.questions.aggregate.functions.count import Count
@@ -37,7 +38,6 @@ from sitr.questions.aggregate.functions.quantile import ApproxQuantiles, Median,
 from sitr.questions.aggregate.functions.sum import Sum
 from sitr.questions.aggregate.functions.variance import StandardDeviation, Variance
 from sitr.questions.aggregate.nodes import Named, NamedKey, Query
-from sitr.questions.aggregate.relations import Catalog
 from sitr.questions.aggregate.sources import (
     Aliased,
     Among,

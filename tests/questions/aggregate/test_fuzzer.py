@@ -21,9 +21,9 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.asked import asked
 from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.catalog import Catalog
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.quantity import Bar, Distinct, Quantity, Rank
-from sitr.questions.aggregate.relations import Catalog
 from sitr.questions.aggregate.term import Term
 from sitr.questions.aggregate.view import TableRows
 from tests.questions.aggregate import grammar, strategies
@@ -259,3 +259,9 @@ def test_each_of_many_texts_is_admitted_or_refused_in_words(first: int) -> None:
     """pytest -m slow tests/questions/aggregate/test_fuzzer.py, about five minutes; -k '[20000]' runs one part."""
     found = Counter(map(outcome, range(first, first + 10**4)))
     assert found.keys() == {"admitted", "refused"}
+
+
+def test_a_condition_means_the_same_in_a_sub_query_and_beside_the_others() -> None:
+    """Found by the long run: a condition of a sub-query narrowed the columns of the condition around it."""
+    inner = asked("SELECT COUNT(*) AS n FROM (SELECT * FROM visits WHERE ok) WHERE CASE WHEN ok THEN ok END", TABLE)
+    assert inner == asked("SELECT COUNT(*) AS n FROM visits WHERE ok AND CASE WHEN ok THEN ok END", TABLE)

@@ -11,8 +11,8 @@ from sitr.errors import SitrError
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.asked import asked
+from sitr.questions.aggregate.catalog import Catalog
 from sitr.questions.aggregate.equivalent import BOUNDS, equivalent
-from sitr.questions.aggregate.relations import Catalog
 
 KINDS = {"id": Kind.INTEGER, "ward": Kind.TEXT, "cost": Kind.REAL, "days": Kind.INTEGER, "day": Kind.DATE}
 

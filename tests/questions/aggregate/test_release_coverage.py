@@ -158,11 +158,13 @@ def held(found: Sequence[Estimate], true: float, narrow: float = 1.0) -> int:
 @pytest.mark.parametrize("law", PRICES)
 @pytest.mark.parametrize("size", ROWS)
 @pytest.mark.parametrize("name", KINDS)
-def test_intervals_of_answers_hold_as_often_as_they_say(name: str, size: str, law: str) -> None:
-    """pytest -m slow tests/questions/aggregate/test_release_coverage.py"""
+def test_intervals_of_answers_hold_as_often_as_they_say(name: str, size: str, law: str, record_property: Any) -> None:
+    """pytest -m slow -o junit_family=legacy --junitxml=held.xml tests/questions/aggregate/test_release_coverage.py"""
     kind, many = KINDS[name], ROWS[size]
     found = estimates(kind, many, PRICES[law], RELEASES)
-    assert binom.cdf(held(found, float(kind.true(values(many)))), RELEASES, 0.95) > 1e-7
+    holding = held(found, float(kind.true(values(many))))
+    record_property("held", holding)
+    assert binom.cdf(holding, RELEASES, 0.95) > 1e-7
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -299,9 +301,10 @@ TWINS: dict[str, Callable[[], Together]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TOGETHER)
-def test_intervals_that_belong_together_hold_together(name: str) -> None:
-    holds = TOGETHER[name]()
-    assert binom.cdf(sum(map(holds, range(RELEASES))), RELEASES, 0.95) > 1e-7
+def test_intervals_that_belong_together_hold_together(name: str, record_property: Any) -> None:
+    holding = sum(map(TOGETHER[name](), range(RELEASES)))
+    record_property("held", holding)
+    assert binom.cdf(holding, RELEASES, 0.95) > 1e-7
 
 
 @pytest.mark.parametrize("name", TOGETHER)

@@ -96,4 +96,3 @@ SELECT AVG(DATE_DIFF('minute', LAG(picked_up) OVER (PARTITION BY rider ORDER BY 
 -- refused
 -- grouping sets
 SELECT payment, passengers, COUNT(*) AS n FROM rides GROUP BY GROUPING SETS ((payment), (passengers));
--- refused

@@ -21,7 +21,8 @@ from sitr.noise.coins import TestCoins
 from sitr.questions.synthetic import marginals
 from sitr.questions.synthetic import plan as planning
 from sitr.questions.synthetic.axes import Codes
-from sitr.questions.synthetic.marginals import Measured, group, measure
+from sitr.questions.synthetic.looks import choose
+from sitr.questions.synthetic.marginals import Measured, first_looks, group, measure, shares
 from sitr.questions.synthetic.plan import Method, SynthesisPlan, plan
 from sitr.questions.synthetic.sheet import Sheet
 from tests.oracles.axes import granular, keyed
@@ -69,10 +70,39 @@ def test_the_plan_is_the_same_for_neighbours_and_for_no_rows_at_all(sheet: Sheet
         found = measure(made, codes, coins=TestCoins(3))
         assert [table.noise for table in found.alone] == made.division.alone()
         assert [table.columns for table in found.pairs] == [(i, j) for i in range(4) for j in range(i + 1, 4)]
-        spent, share = Composed(tuple(table.noise for table in found.pairs)).promise(), made.division.paired().price
-        assert isinstance(spent, PureDP)
-        assert isinstance(share, PureDP)
-        assert share.epsilon * (1 - 1e-9) < spent.epsilon <= share.epsilon
+        for tables, look in zip((found.pairs, (*found.alone_again, *found.again)), made.division.looks(), strict=True):
+            spent, share = Composed(tuple(table.noise for table in tables)).promise(), look.price
+            assert isinstance(spent, PureDP)
+            assert isinstance(share, PureDP)
+            assert share.epsilon * (1 - 1e-9) < spent.epsilon <= share.epsilon
+
+
+@pytest.mark.parametrize("price", [ApproximateDP(1.0, 1e-9), ZeroConcentratedDP(0.001), PureDP(1.0)], ids=repr)
+def test_the_second_look_is_decided_by_released_numbers_alone(sheet: Sheet, town: Codes, price: Promise) -> None:
+    """What is measured again, and by which groups, follows from the first look, without the rows: so the noise of the
+    second look hides its tables as if they had been fixed in advance."""
+    chosen = set()
+    for seed in range(4):
+        for codes in (town, town[:500], town[:0]):
+            found = measured(sheet, codes, price, Method.MARGINALS, seed)
+            first = tuple(shares(each.counts, found.total) for each in found.alone)
+            groups = tuple(
+                group(axis, share, found.plan.division.groups(found.total))
+                for axis, share in zip(sheet.axes, first, strict=True)
+            )
+            released = replace(found, shares=first, groups=groups, finer_groups=(), finer=(), alone_again=(), again=())
+            choice = choose(
+                first_looks(released),
+                total=max(found.total, 1.0),
+                division=found.plan.division,
+                groups=groups,
+                cells=sheet.grid.shape,
+            )
+            assert [each.tolist() for each in found.groups] == [each.tolist() for each in groups]
+            assert tuple(each.columns for each in found.again) == choice.pairs
+            assert found.finer == choice.finer
+            chosen.add(choice)
+    assert len(chosen) > 1  # and it does depend on them
 
 
 def test_a_choice_of_pairs_is_paid_for_too(sheet: Sheet, town: Codes, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,9 +135,12 @@ def test_counts_carry_exactly_their_noise(sheet: Sheet, town: Codes) -> None:
     """Noisy less exact counts are as large as the noise says: Σ z²/σ² over all cells follows χ²."""
     found = measured(sheet, town, ZeroConcentratedDP(0.1), Method.MARGINALS)
     total, cells, halved = 0.0, 0, 0.0
-    for table in (*found.alone, *found.pairs):
-        groups = found.groups if len(table.columns) == 2 else [np.arange(cells) for cells in sheet.grid.shape]
-        parts = tuple(groups[place][town[:, place]] for place in table.columns)
+    singles = [(table, (np.arange(table.counts.size),)) for table in (*found.alone, *found.alone_again)]
+    first = [(table, tuple(found.groups[place] for place in table.columns)) for table in found.pairs]
+    second = [(table, found.grouping(table)) for table in found.again]
+    assert second
+    for table, groups in (*singles, *first, *second):
+        parts = tuple(each[town[:, place]] for place, each in zip(table.columns, groups, strict=True))
         exact = np.bincount(np.ravel_multi_index(parts, table.counts.shape), minlength=table.counts.size)
         noise = table.counts.ravel() - exact
         total += float((noise**2).sum()) / table.deviation**2
@@ -213,6 +246,9 @@ def test_chosen_pairs_are_as_planned(monkeypatch: pytest.MonkeyPatch, sheet: She
     found = measure(made, town, coins=TestCoins(1))
     assert len(found.pairs) == 2 < len(found.chosen_by)
     assert found.possible()
+    assert not replace(found, again=found.again[::-1] + found.again[:1]).possible()
+    assert not replace(found, alone_again=found.alone_again[1:]).possible()
+    assert not replace(found, finer=((0, 9),)).possible()
     for other in ((), found.pairs[:1], (found.pairs[0], found.pairs[0]), found.pairs[::-1] + found.chosen_by[-1:]):
         assert not replace(found, pairs=other).possible()
     assert not replace(found, chosen_by=found.chosen_by[1:]).possible()

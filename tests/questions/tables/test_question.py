@@ -200,3 +200,63 @@ def test_changed_numbers_are_found(budget) -> None:
     other = tuple(part + (place == 0) * 10**6 for place, part in enumerate(made.numbers))
     assert not PublishedTables(plan, other, made.shown).possible()
     assert not PublishedTables(plan, made.numbers[:1], made.shown).possible()
+
+
+CONDITIONS = ("age < 50", "cost IS NULL OR ward = 'a'", "sex = 'm' AND age % 2 = 0")
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_a_condition_keeps_rows_as_sql_does(budget, condition: str) -> None:
+    """Against exact counts of the same rows, with caps that nobody reaches."""
+    wanted = budget.tables(["sex", ()], where=condition, rows_per_person=99, measures=["count"]).question
+    listed = budget._at.backend.read(wanted.reading(), salt=1)
+    sql = f"SELECT sex, COUNT(*) AS n FROM visits WHERE {condition} GROUP BY sex"
+    asked_for = budget.sql(sql, bias="off", max_groups=2, max_rows_per_group=99)
+    exact = budget._at.backend.read(asked_for.question.reading(), salt=1)
+    found = np.bincount(listed[:, 0], minlength=2).tolist()
+    assert found == [exact.get((sex,), (0,))[0] for sex in ("m", "f")]
+    assert condition.split(maxsplit=1)[0] in wanted.text()
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+@pytest.mark.parametrize("person", range(0, 200, 23))
+def test_neighbours_of_filtered_tables_differ_by_the_declared_distance(tmp_path, condition: str, person: int) -> None:
+    """One person comes or goes: no more than N rows of all tables change, whichever rows the condition keeps."""
+    random = np.random.default_rng(7)
+    count = 400
+    columns = {
+        "ward": [["a", "b", "c"][place] for place in random.integers(0, 3, count)],
+        "sex": [["m", "f"][place] for place in random.integers(0, 2, count)],
+        "age": random.integers(0, 100, count),
+        "cost": np.where(random.random(count) < 0.2, np.nan, 50.0),
+        "id": random.integers(0, 60, count) * (random.random(count) < 0.9) + 100 * (random.random(count) < 0.1),
+    }
+    whole = pa.table(columns)
+    mask = pa.array(np.asarray(columns["id"]) != person)
+    found = []
+    for place, table in enumerate((whole, whole.filter(mask))):
+        data = sitr.protect(
+            table,
+            unit="id",
+            max_groups=1,
+            max_rows_per_group=2,
+            name="visits",
+            keys={"ward": ["a", "b", "c"], "sex": ["m", "f"]},
+            bounds={"age": (0, 100), "cost": (0, 100)},
+        )
+        at = data.budget("zcdp(1)", ledger=tmp_path / f"{place}.db")
+        question = at.tables([("ward", "sex")], where=condition).question
+        listed = at._at.backend.read(question.reading(), salt=5)
+        found.append(np.bincount(listed[:, 0] * 2 + listed[:, 1], minlength=6))
+        far = question.reading().distance()
+    moved = np.abs(found[0] - found[1])
+    assert moved.sum() <= far.l1 == 2
+
+
+def test_a_condition_is_text_or_an_expression(budget) -> None:
+    one = budget.tables(["sex"], where="age > 3").question
+    other = budget.tables(["sex"], where=sitr.column("age") > 3).question
+    assert one == other
+    for wrong in (3, "age >", "nobody = 1", "age + 1", "age > 1 GROUP BY sex"):
+        with pytest.raises(SitrError):
+            budget.tables(["sex"], where=wrong)

@@ -16,7 +16,8 @@ from sitr.dataset.publication import Publication
 from sitr.flavors.pure import PureDP
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.release import Release
-from sitr.report.aggregate import answer, preview, written
+from sitr.report.aggregate import answer, preview
+from sitr.report.aggregate_rows import written
 from sitr.report.evidence.figures import checker
 from sitr.report.figures import visible
 from sitr.report.headline import headline

@@ -16,7 +16,7 @@ from sitr.ledger.receipt import Receipt
 from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.release import Release
 from sitr.report import aggregate
-from sitr.report.aggregate import written
+from sitr.report.aggregate_rows import written
 from sitr.report.paper import PaperColumn, PaperTable, Role
 from sitr.report.text.terminal import MOST_ROWS, as_text, grid, render, show
 from tests.report.conftest import Certified

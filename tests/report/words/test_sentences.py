@@ -40,7 +40,9 @@ from sitr.questions.aggregate.fit import fit
 from sitr.questions.aggregate.other import Rest, with_other
 from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.targeted import Met
+from sitr.questions.synthetic.agreement import Agreement, TableFit
 from sitr.questions.synthetic.plan import plan as planned_rows
+from sitr.questions.synthetic.validity import Checked, Demand
 from sitr.questions.tables.quality import QualityRule
 from sitr.report.figured import Figured
 from sitr.report.headline import Headline, headline
@@ -170,6 +172,10 @@ def samples() -> dict[str, list[Any]]:
         "Quality": [synthesized.FOUND, synthesized.PUBLIC],
         "Portrait": [portrait],
         "Figure": list(synthesized.FOUND.single),
+        "Agreement": [
+            Agreement((TableFit(("س",), 0.5, 0.1), TableFit(("س", "ع"), 0.25, 0.1))[:count]) for count in (1, 2)
+        ],
+        "Checked": [Checked(demand, ("س",), 0) for demand in Demand],
         "Entry": [receipt.entry],
         "Figured": [*Figured],
         "tuple[float, float] | None": [None, (0.75, 0.25)],
@@ -177,6 +183,8 @@ def samples() -> dict[str, list[Any]]:
         "Paid": [Paid("س", receipt.neighbors, receipt.entry, receipt.standing)],
     }
 
+
+FITS = (TableFit(("س",), 0.5, 0.1), TableFit(("س", "ع"), 0.25, 0.1))
 
 BARE = {"accounting.adaptively", "accounting.reason", "accounting.setting", "aggregate.checks", "entry", "synthetic.of"}
 """These may hold nothing but names, formulas and messages, which have a catalogue of their own."""

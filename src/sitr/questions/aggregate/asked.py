@@ -13,12 +13,15 @@ from sitr.errors import SitrError
 from sitr.namespace import Later
 from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
 from sitr.questions.aggregate.bind import BoundedQuery, bound, grouped, selected
+from sitr.questions.aggregate.catalog import Catalog
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.from_clause import read_rows
+from sitr.questions.aggregate.grouping_sets import bound_with_sets
 from sitr.questions.aggregate.nodes import NamedKey
 from sitr.questions.aggregate.places import place
 from sitr.questions.aggregate.reader import expression
-from sitr.questions.aggregate.relations import Catalog, view_of
+from sitr.questions.aggregate.relations import view_of
+from sitr.questions.aggregate.sets_sql import all_keys, holds_sets
 from sitr.questions.aggregate.sources import Source
 from sitr.questions.aggregate.sql import parse, single_select
 from sitr.questions.aggregate.view import View
@@ -41,8 +44,9 @@ def asked(sql: str, table: Table, *, catalog: Catalog | None = None, beyond: Bey
     """
     known = catalog or Catalog(table)
     try:
-        return bound(parse(sql), table, catalog=known)
+        return bound_with_sets(parse(sql), table, catalog=known)
     except SitrError as error:
+        alike = error.others  # of the groupings
         first = error if error.excerpt is not None else pointed(error, sql, known)
         instead = equivalent.equivalent(sql, known)
         target = None if instead is None else bound(parse(instead), table, catalog=known)
@@ -50,7 +54,7 @@ def asked(sql: str, table: Table, *, catalog: Catalog | None = None, beyond: Bey
         listed = None if target is None or target.known or not more else listing.listing_keys(target, known)
         if listed is not None and len(beyond(bound(parse(listed), table, catalog=known))) < len(more):
             instead = listed  # at this price, keys must be public
-        raise first.among([*_others(first, sql, known), *more], instead=instead) from None
+        raise first.among([*alike, *_others(first, sql, known), *more], instead=instead) from None
 
 
 def pointed(error: SitrError, sql: str, catalog: Catalog) -> SitrError:
@@ -120,7 +124,7 @@ def _checks(select: exp.Select, view: View) -> Iterator[tuple[exp.Expr, Callable
         for part in _inside(where.this):
             yield part, partial(_check_row, part, view)
         yield where.this, partial(_check_condition, where.this, view)
-    for key in group.expressions if group is not None else ():
+    for key in [] if group is None else all_keys(group) if holds_sets(group) else group.expressions:
         for part in _inside(key):
             yield part, partial(_check_row, part, view)
         yield key, partial(_check_key, key, view)

@@ -18,6 +18,7 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Unit
 from sitr.questions.aggregate.after import AS_RELEASED, AnswerColumns, BoundAfter
 from sitr.questions.aggregate.bias import SHARE, Watch, watch
+from sitr.questions.aggregate.catalog import Catalog
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.expressions.typed import MOST_KEYS, TEMPORAL, Typed, column_typed
@@ -25,12 +26,13 @@ from sitr.questions.aggregate.functions.function import BoundAggregate
 from sitr.questions.aggregate.functions.operators import IntervalEnd
 from sitr.questions.aggregate.functions.over import check_windows
 from sitr.questions.aggregate.functions.registry import written
-from sitr.questions.aggregate.nodes import After, Named, NamedKey, Query
+from sitr.questions.aggregate.nodes import After, GroupingMark, Named, NamedKey, Query
 from sitr.questions.aggregate.quantity import Quantity, family
-from sitr.questions.aggregate.relations import Catalog, source_of, view_of
+from sitr.questions.aggregate.relations import view_of
 from sitr.questions.aggregate.second_cap import second_cap
 from sitr.questions.aggregate.split import Split
-from sitr.questions.aggregate.view import TableRows, View, both, changes, protected
+from sitr.questions.aggregate.view import TableRows, View, changes, protected
+from sitr.questions.aggregate.view_source import source_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,9 +232,9 @@ def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> Boun
     columns = tuple(named.aggregate.bound(view) for named in query.aggregates)
     check_windows(columns, [key.of.expression for key in keys])
     pairs = [pair for one, column in zip(query.aggregates, columns, strict=True) for pair in _columns(one.name, column)]
-    _refuse_twins([key.name for key in keys], pairs)
+    _refuse_twins([key.name for key in keys] + [mark.name for mark in query.marks], pairs)
     named = tuple(Named(one.name, column.aggregate) for one, column in zip(query.aggregates, columns, strict=True))
-    answer = AnswerColumns(view, tuple((key.name, key.of) for key in keys), tuple(pairs))
+    answer = AnswerColumns(view, _named_keys(keys, query.marks), tuple(pairs))
     after, bound_after = answer.bound(query.after)
     resolved = Query(
         table=source_of(view),
@@ -240,6 +242,8 @@ def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> Boun
         group_by=tuple(NamedKey(key.name, key.of.expression) for key in keys),
         where=None if view.where is None else view.where.expression,
         after=after,
+        sets=query.sets,
+        marks=query.marks,
     )
     # How a question calls its columns is no part of it, where nothing but the table itself is read.
     settled = replace(View.of(table), where=view.where) if view.rows == TableRows(table.name) else view
@@ -265,16 +269,20 @@ def caps(table: Table, *, cells: int | None) -> tuple[int, int, int | None]:
 
 def shown_after(query: BoundedQuery, after: After) -> BoundedQuery:
     """The same query, with something else done to its released rows."""
-    keys = tuple((key.name, key.of) for key in query.keys)
+    keys = _named_keys(query.keys, query.query.marks)
     spoken, bound_after = AnswerColumns(query.view, keys, query.shown).bound(after)
     return replace(query, query=replace(query.query, after=spoken), after=bound_after)
 
 
+def _named_keys(keys: tuple[GroupKey, ...], marks: tuple[GroupingMark, ...]) -> tuple[tuple[str, Typed], ...]:
+    """What HAVING and ORDER BY can name beside the numbers: keys, and GROUPING(key)."""
+    numbers = [(mark.name, column_typed(Column(mark.name, Kind.INTEGER))) for mark in marks]
+    return (*((key.name, key.of) for key in keys), *numbers)
+
+
 def selected(view: View, where: Expression | None) -> View:
     """The view, with only the rows for which a condition is true."""
-    if where is None:
-        return view
-    return replace(view, where=both(view.where, view.condition(where)))
+    return view if where is None else view.keeping(where)
 
 
 def grouped(key: NamedKey, view: View) -> GroupKey:

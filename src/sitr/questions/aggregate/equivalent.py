@@ -17,12 +17,13 @@ from sitr.dataset.schema import GROUPABLE, Kind
 from sitr.errors import DescriptionError, SitrError, UnknownName, nearest
 from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
-from sitr.questions.aggregate.bind import bound
+from sitr.questions.aggregate.catalog import Catalog
 from sitr.questions.aggregate.date_formats import part_of_format
 from sitr.questions.aggregate.dialect import sql_of
 from sitr.questions.aggregate.functions.registry import function_of
+from sitr.questions.aggregate.grouping_sets import bound_with_sets
 from sitr.questions.aggregate.instead import CLOCKS, dashed
-from sitr.questions.aggregate.relations import Catalog
+from sitr.questions.aggregate.sets_sql import all_keys, holds_sets, is_mark
 from sitr.questions.aggregate.sql import PARTS, parse, single_select
 
 _TRIES = 12
@@ -90,7 +91,7 @@ def _text(tree: exp.Select) -> str:
 
 def _refused(text: str, catalog: Catalog) -> SitrError | None:
     try:
-        bound(parse(text), catalog.table, catalog=catalog)
+        bound_with_sets(parse(text), catalog.table, catalog=catalog)
     except SitrError as error:
         return error
     return None
@@ -106,10 +107,10 @@ def _other_parts(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
         tree.set("distinct", None)
         tree.set("order", None)
         found.append("on")
-    sets = list(group.find_all(exp.GroupingSets, exp.Rollup, exp.Cube)) if group is not None else []
+    sets = group is not None and holds_sets(group)
     if sets and group is not None:
-        columns = {each.sql(): each.copy() for each in group.find_all(exp.Column)}
-        tree.set("group", exp.Group(expressions=list(columns.values())))
+        tree.set("group", exp.Group(expressions=[each.copy() for each in all_keys(group)]))
+        tree.set("expressions", [each for each in tree.expressions if not is_mark(each)])
     return bool(found or sets)
 
 

@@ -54,7 +54,7 @@ From the exact laws on 50 tables of many shapes: the mean errors of both ways ar
 
 def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
     """The plan with the least error at this price, divided as `shares` says."""
-    paid = affordable(price)
+    paid = affordable(price, gaussian=not any(isinstance(term, Rank) for term in query.terms))
     if not query.shown_terms:
         return _keys_alone(query, paid)
     if query.known or getattr(paid, "delta", 0) == 0:

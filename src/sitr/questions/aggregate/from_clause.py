@@ -13,8 +13,17 @@ from sitr.questions.aggregate.expressions.expression import Expression, Name
 from sitr.questions.aggregate.places import copied, place
 from sitr.questions.aggregate.reader import expression
 from sitr.questions.aggregate.refusals import forbidden, refuse_other_parts
-from sitr.questions.aggregate.relations import PERSON_FUNCTIONS
-from sitr.questions.aggregate.sources import Aliased, Among, Join, PersonCall, Select, Selected, Source, UnionAll
+from sitr.questions.aggregate.sources import (
+    PERSON_FUNCTIONS,
+    Aliased,
+    Among,
+    Join,
+    PersonCall,
+    Select,
+    Selected,
+    Source,
+    UnionAll,
+)
 
 Named = Mapping[str, Source]
 """The sub-queries that WITH names, in lower case."""

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 from sqlglot import exp
 
 from sitr.errors import nearest
-from sitr.questions.aggregate.dialect import sql_of
 from sitr.questions.aggregate.expressions.casts import TYPES
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.functions.registry import FUNCTIONS, written
@@ -25,9 +22,6 @@ _PATTERN = "Write the pattern in quotes: REGEXP_MATCHES(x, '^a+$')."
 _TODAY = "Write the date itself: DATE '2024-12-31'."
 CLOCKS = ("NOW", "TODAY", "GETDATE", "SYSDATE")
 """Other names of the time of the question."""
-_MOST_SETS = 8
-"""The most groupings that are written out."""
-_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 _AFTERWARDS = "Ask for each aggregate by itself and compute with the answer, which costs nothing."
 
 _PARTS = {
@@ -69,8 +63,6 @@ def instead(item: object, *, part: str = "") -> str:
     >>> instead(exp.maybe_parse("SELECT COUNT(*) OVER () FROM a").selects[0])
     'Over released rows, write SUM(COUNT(*)) OVER () or RANK() OVER (ORDER BY COUNT(*) DESC); over rows of people, ...'
     """
-    if isinstance(item, exp.Rollup | exp.Cube | exp.GroupingSets):
-        return _groupings(item)
     if part:
         return _PARTS.get(part, ALLOWED)
     match item:
@@ -81,60 +73,6 @@ def instead(item: object, *, part: str = "") -> str:
         case exp.Func() if not isinstance(item, exp.Connector) and type(item).__name__ not in _KINDS:
             return _function(item)
     return _KINDS.get(type(item).__name__, ALLOWED)
-
-
-def _groupings(item: exp.Rollup | exp.Cube | exp.GroupingSets) -> str:
-    """The questions that ROLLUP, CUBE or GROUPING SETS puts together, to be asked as one batch."""
-    select = item.find_ancestor(exp.Select)
-    if select is None:
-        return ALLOWED
-    selects = []
-    for keys in sets_of(item)[:_MOST_SETS]:
-        one = select.copy()
-        listed = {key.sql() for key in keys}
-        kept = [each for each in one.expressions if each.unalias().sql() in listed or each.find(exp.AggFunc)]
-        one.set("expressions", kept)
-        one.set("group", exp.Group(expressions=[key.copy() for key in keys]) if keys else None)
-        selects.append(sql_of(one, comments=False))
-    return (
-        "Write the groupings into a file, and ask them together with --file (in Python: budget.batch): "
-        f"{'; '.join(selects)}; or ask for the finest groups alone: counts and sums of coarser ones are sums of its "
-        "rows, which cost nothing."
-    )
-
-
-def sets_of(item: exp.Rollup | exp.Cube | exp.GroupingSets) -> list[list[exp.Expr]]:
-    """The keys of each grouping, in order.
-
-    >>> query = exp.maybe_parse("SELECT 1 FROM t GROUP BY ROLLUP (a, b)")
-    >>> [[key.sql() for key in keys] for keys in sets_of(query.find(exp.Rollup))]
-    [['a', 'b'], ['a'], []]
-    """
-    beside, listed = _beside(item), list(item.expressions)
-    if not listed and not isinstance(item, exp.GroupingSets):  # GROUP BY a, b WITH ROLLUP
-        beside, listed = [], beside
-    return [[*beside, *keys] for keys in _sets(item, [_keys(each) for each in listed])]
-
-
-def _beside(item: exp.Expr) -> list[exp.Expr]:
-    """The keys that GROUP BY lists beside ROLLUP, CUBE or GROUPING SETS: all groupings have them."""
-    group = item.find_ancestor(exp.Group)
-    return [] if group is None else [key for key in group.expressions if not isinstance(key, _SETS)]
-
-
-def _sets(item: exp.Expr, parts: list[list[exp.Expr]]) -> list[list[exp.Expr]]:
-    if isinstance(item, exp.GroupingSets):
-        return parts
-    if isinstance(item, exp.Rollup):
-        return [[key for part in parts[:many] for key in part] for many in range(len(parts), -1, -1)]
-    chosen = [part for many in range(len(parts), -1, -1) for part in combinations(parts, many)]
-    return [[key for part in each for key in part] for each in chosen]
-
-
-def _keys(item: exp.Expr) -> list[exp.Expr]:
-    if isinstance(item, exp.Tuple):
-        return list(item.expressions)
-    return [item.this if isinstance(item, exp.Paren) else item]
 
 
 def _function(call: exp.Func) -> str:

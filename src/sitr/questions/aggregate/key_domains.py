@@ -9,8 +9,8 @@ from typing import TypeAlias
 from sitr import arguments
 from sitr.dataset.schema import KEYS, Key, Table, public_keys
 from sitr.errors import QuestionError, UnknownName, unknown_name
+from sitr.questions.aggregate.catalog import Catalog
 from sitr.questions.aggregate.expressions.typed import MOST_KEYS
-from sitr.questions.aggregate.relations import Catalog
 
 Keys: TypeAlias = Mapping[str, Sequence[Key] | str]
 """For each column a list of its public values, or the column of a public table that has them, such as "wards.ward"."""

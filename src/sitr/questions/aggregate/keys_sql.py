@@ -9,10 +9,11 @@ from sqlglot import exp
 from sitr.errors import QuestionError
 from sitr.questions.aggregate.aggregate_sql import holds_aggregate
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, names, spelled
-from sitr.questions.aggregate.nodes import NamedKey
+from sitr.questions.aggregate.nodes import GroupingMark, NamedKey
 from sitr.questions.aggregate.places import place
 from sitr.questions.aggregate.reader import expression
 from sitr.questions.aggregate.refusals import refuse_other_parts
+from sitr.questions.aggregate.sets_sql import WITH, all_keys, groupings, holds_sets, is_mark, mark_name
 
 
 def keys_of(select: exp.Select) -> tuple[NamedKey, ...]:
@@ -36,11 +37,39 @@ def _listed(select: exp.Select) -> list[exp.Expr]:
     plain = [item.unalias() for item in select.expressions if not _is_shown_number(item)]
     if group is None:
         return plain if distinct is not None and len(plain) == len(select.expressions) else []
-    refuse_other_parts(group, "expressions", "all", within="GROUP BY ")
+    refuse_other_parts(group, "expressions", "all", *WITH, within="GROUP BY ")
     if group.args.get("all"):
         return plain
+    if holds_sets(group):
+        return all_keys(group)
     _show_keys(select, group)
     return list(group.expressions)
+
+
+def sets_of(select: exp.Select, keys: tuple[NamedKey, ...]) -> tuple[tuple[int, ...], ...]:
+    """The keys of each grouping by number, as CUBE, ROLLUP or GROUPING SETS list them; none without these."""
+    group, found = select.args.get("group"), [key.of for key in keys]
+    if group is None or not keys or not holds_sets(group):
+        return ()
+    listed = [[found.index(_key(item, list(select.expressions)).of) for item in each] for each in groupings(group)]
+    return tuple(dict.fromkeys(tuple(sorted(set(each))) for each in listed))
+
+
+def marks_of(select: exp.Select, keys: tuple[NamedKey, ...]) -> tuple[GroupingMark, ...]:
+    """GROUPING(key) among the selected columns."""
+    return tuple(_mark(item, select, keys) for item in select.expressions if is_mark(item))
+
+
+def _mark(item: exp.Expr, select: exp.Select, keys: tuple[NamedKey, ...]) -> GroupingMark:
+    listed = [_key(each, list(select.expressions)).of for each in item.unalias().expressions]
+    found = [key.of for key in keys]
+    if not listed or not holds_sets(select.args.get("group")) or not all(of in found for of in listed):
+        raise QuestionError(
+            given="GROUPING(key) needs a key of CUBE, ROLLUP or GROUPING SETS.",
+            do="Name a key that GROUP BY lists there, or leave it out.",
+            excerpt=place(item),
+        )
+    return GroupingMark(mark_name(item), tuple(found.index(of) for of in listed))
 
 
 def _is_shown_number(item: exp.Expr) -> bool:

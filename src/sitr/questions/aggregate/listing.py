@@ -8,9 +8,9 @@ from datetime import date, datetime
 from sitr.dataset.schema import Kind
 from sitr.errors import SitrError
 from sitr.questions.aggregate.bind import BoundedQuery, bound
+from sitr.questions.aggregate.catalog import Catalog
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal
 from sitr.questions.aggregate.nodes import text
-from sitr.questions.aggregate.relations import Catalog
 from sitr.questions.aggregate.spelling import Value
 from sitr.questions.aggregate.sql import parse
 

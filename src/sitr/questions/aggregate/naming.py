@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sitr.dataset.schema import Column, Key
+from sitr.errors import QuestionError
 from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.expressions.expression import Name
 from sitr.questions.aggregate.expressions.typed import Typed
@@ -74,3 +75,13 @@ def apart(view: View) -> list[str]:
 def with_null(typed: Typed) -> tuple[Key, ...] | None:
     """The keys of a column in rows that may have no match, and so no value."""
     return typed.keys if typed.keys is None or None in typed.keys else (*typed.keys, None)
+
+
+def refuse_repeated(names: list[str]) -> None:
+    """Refuse several columns of one name."""
+    lowered = [name.lower() for name in names]
+    if repeated := {name for name in names if lowered.count(name.lower()) > 1}:
+        raise QuestionError(
+            given=f"Several columns of a sub-query have the same name: {', '.join(sorted(repeated))}.",
+            do="Name them with AS.",
+        )

@@ -80,14 +80,31 @@ def _ordered(order: Order) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupingMark:
+    """GROUPING(key): 1 in rows that are for all values of the key, and else 0; of several keys, a binary number."""
+
+    name: str
+    places: tuple[int, ...]
+    """The keys by number."""
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
-    """`SELECT group_by, aggregates FROM table WHERE where GROUP BY group_by`, and what is done `after` it."""
+    """`SELECT group_by, aggregates FROM table WHERE where GROUP BY group_by`, and what is done `after` it.
+
+    With several groupings, as in CUBE and ROLLUP, `sets` has the keys of each by number, and `marks` are GROUPING(key).
+    """
 
     table: Source
     aggregates: tuple[Named, ...]
     group_by: tuple[NamedKey, ...] = ()
     where: Expression | None = None
     after: After = After()
+    sets: tuple[tuple[int, ...], ...] = ()
+    marks: tuple[GroupingMark, ...] = ()
 
 
 def text(query: Query) -> str:
@@ -100,10 +117,22 @@ def text(query: Query) -> str:
     'SELECT ward, COUNT(*) AS n FROM visits WHERE cost > 10 GROUP BY ward'
     """
     keys = [_named(key) for key in query.group_by]
-    selected = [*keys, *(f"{named.aggregate.sql()} AS {identifier(named.name)}" for named in query.aggregates)]
+    marks = [
+        f"GROUPING({', '.join(_listed(query.group_by, place) for place in mark.places)}) AS {identifier(mark.name)}"
+        for mark in query.marks
+    ]
+    selected = [*keys, *marks, *(f"{named.aggregate.sql()} AS {identifier(named.name)}" for named in query.aggregates)]
     where = f" WHERE {spelled(query.where)}" if query.where else ""
-    group = f" GROUP BY {', '.join(_listed(query.group_by, place) for place in range(len(keys)))}" if keys else ""
+    group = _group_by(query)
     return f"SELECT {', '.join(selected)} FROM {from_text(query.table)}{where}{group}{query.after.sql()}"
+
+
+def _group_by(query: Query) -> str:
+    keys = [_listed(query.group_by, place) for place in range(len(query.group_by))]
+    if query.sets:
+        listed = (f"({', '.join(keys[place] for place in each)})" for each in query.sets)
+        return f" GROUP BY GROUPING SETS ({', '.join(listed)})"
+    return f" GROUP BY {', '.join(keys)}" if keys else ""
 
 
 def _listed(keys: tuple[NamedKey, ...], place: int) -> str:

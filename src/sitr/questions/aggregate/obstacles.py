@@ -15,6 +15,7 @@ from sqlglot import exp
 from sitr.errors import SitrError, UnknownName
 from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate, over_aggregates
 from sitr.questions.aggregate.bind import grouped, selected
+from sitr.questions.aggregate.catalog import Catalog
 from sitr.questions.aggregate.conditions_sql import chosen_rows
 from sitr.questions.aggregate.expressions.expression import Call, Name
 from sitr.questions.aggregate.from_clause import PARTS as SUB_QUERY
@@ -25,7 +26,8 @@ from sitr.questions.aggregate.nodes import NamedKey
 from sitr.questions.aggregate.places import copied, place
 from sitr.questions.aggregate.reader import expression
 from sitr.questions.aggregate.refusals import forbidden
-from sitr.questions.aggregate.relations import Catalog, view_of
+from sitr.questions.aggregate.relations import view_of
+from sitr.questions.aggregate.sets_sql import WITH, all_keys, holds_sets, is_mark
 from sitr.questions.aggregate.spelling import identifier, literal
 from sitr.questions.aggregate.sql import PARTS as QUESTION
 from sitr.questions.aggregate.sql import check_listed
@@ -151,10 +153,10 @@ def _of_keys(select: exp.Select, view: View | None) -> Iterator[Obstacle]:
     if group is None:
         return
     for part, value in group.args.items():
-        if value and part not in ("expressions", "all"):
+        if value and part not in ("expressions", "all", *WITH):
             yield group, forbidden(value[0] if isinstance(value, list) else value, part=part, within="GROUP BY ")
     items = select.expressions
-    for key in group.expressions:
+    for key in all_keys(group) if holds_sets(group) else group.expressions:
         at = int(key.name) if isinstance(key, exp.Literal) and key.name.isdecimal() else 0
         of = items[at - 1].unalias() if 1 <= at <= len(items) else key
         same = next((each.this for each in items if isinstance(each, exp.Alias) and each.alias == key.name), of)
@@ -172,7 +174,7 @@ def _check_key(item: exp.Expr, view: View | None) -> None:
 def _of_columns(select: exp.Select, view: View | None, *, whole: bool) -> Iterator[Obstacle]:
     for item in select.expressions:
         inner = item.unalias()
-        if not whole and isinstance(inner, exp.Star | exp.AggFunc):
+        if is_mark(item) or (not whole and isinstance(inner, exp.Star | exp.AggFunc)):
             continue
         yield from _smallest(inner, _column(view))
     if whole and _error(lambda _: keys_of(select), select) is None:

@@ -8,6 +8,8 @@ from sitr.dataclass import dataclass
 from sitr.questions.aggregate.expressions.expression import Expression, Name, inner, spelled
 from sitr.questions.aggregate.spelling import identifier
 
+PERSON_FUNCTIONS = ("COUNT", "SUM", "AVG", "MIN", "MAX")
+
 
 @dataclass(frozen=True, slots=True)
 class PersonCall:

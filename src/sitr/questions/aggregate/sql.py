@@ -12,14 +12,15 @@ from sitr.errors import ForbiddenConstruct, QuestionError, SitrError
 from sitr.questions.aggregate.after_sql import AFTER, after_part
 from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate, name_ends, name_windows
 from sitr.questions.aggregate.dialect import QuestionDialect
-from sitr.questions.aggregate.expressions.expression import Expression, spelled
+from sitr.questions.aggregate.expressions.expression import Call, Expression, spelled
 from sitr.questions.aggregate.from_clause import read_rows
 from sitr.questions.aggregate.instead import instead
-from sitr.questions.aggregate.keys_sql import alike, keys_of
+from sitr.questions.aggregate.keys_sql import alike, keys_of, marks_of, sets_of
 from sitr.questions.aggregate.nodes import After, Named, NamedKey, Query
 from sitr.questions.aggregate.places import beginning, place, place_of_word, remember
 from sitr.questions.aggregate.reader import expression
 from sitr.questions.aggregate.refusals import called, refuse_other_parts
+from sitr.questions.aggregate.sets_sql import is_mark, name_marks
 from sitr.questions.aggregate.unreadable import ALLOWED, misspelled, unreadable
 
 # The parser logs a warning about statements that it does not know, and Python prints log records that have no handler
@@ -61,9 +62,21 @@ def parse_condition(text: str) -> Expression:
     """
     before = "SELECT COUNT(*) AS n FROM t WHERE "
     found = parse(before + text, skipped=len(before))
-    if found.where is None or found.group_by or found.after != After():
+    if found.where is None or found.group_by or found.sets or found.after != After():
         raise QuestionError(given="The condition is followed by another part of a question.", do="Leave that out.")
     return found.where
+
+
+def parse_expression(text: str) -> Expression:
+    """Read an expression on one row.
+
+    >>> parse_expression("EXTRACT(month FROM day)")
+    Call(function='EXTRACT', arguments=(Literal(value='month'), Name(name='day', table=None)))
+    """
+    match parse_condition(f"({text}) IS NULL"):
+        case Call("IS NULL", (found,)):
+            return found
+    raise QuestionError(given=f"{text!r} is not one expression.", do="Write for example EXTRACT(month FROM day).")
 
 
 def _read(select: exp.Select) -> Query:
@@ -71,6 +84,7 @@ def _read(select: exp.Select) -> Query:
     _refuse_distinct_on(select.args.get("distinct"))
     name_ends(select)
     name_windows(select)
+    name_marks(select)
     table, where = read_rows(select)
     keys = keys_of(select)
     return Query(
@@ -79,6 +93,8 @@ def _read(select: exp.Select) -> Query:
         group_by=keys,
         where=where,
         after=after_part(select, keys),
+        sets=sets_of(select, keys),
+        marks=marks_of(select, keys),
     )
 
 
@@ -130,6 +146,8 @@ def _aggregates(items: list[exp.Expr], keys: tuple[NamedKey, ...]) -> tuple[Name
     aggregates: list[Named] = []
     for item in items:
         inner, alias = (item.this, item.alias) if isinstance(item, exp.Alias) else (item, None)
+        if is_mark(item):
+            continue
         if holds_aggregate(inner) or isinstance(inner, exp.Star):
             aggregate = aggregate_of(inner)
             aggregates.append(Named(aggregate.name() if alias is None else alias, aggregate))

@@ -38,6 +38,7 @@ comes or goes in both, a join costs its price once, and all questions together c
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from sitr.dataclass import dataclass
@@ -259,6 +260,14 @@ class View:
         found = self.typed(expression)
         truths("WHERE", (found,))
         return found
+
+    def keeping(self, where: Expression) -> View:
+        """The rows of this view for which a condition holds too.
+
+        Other conditions say nothing about the values here: two questions with the same text are the same, whether a
+        condition stands in a sub-query or beside the others.
+        """
+        return replace(self, where=both(self.where, replace(self, where=None).condition(where)))
 
     def _typed(self, expression: Expression, facts: Mapping[Expression, Known]) -> Typed:
         found = self._plainly(expression, facts)

@@ -232,6 +232,7 @@ def _choice(tally: Tally, price: Additive, method: Method) -> Exponential | Nois
     if isinstance(price, ZeroConcentratedDP | ApproximateZeroConcentratedDP):
         part: PureDP | ZeroConcentratedDP = ZeroConcentratedDP(price.rho).share(share)
     else:
+        assert isinstance(price, PureDP | ApproximateDP)  # `affordable` refuses Gaussian prices
         part = PureDP(price.epsilon).share(share)
     if isinstance(method, Bins):
         epsilon = part.epsilon if isinstance(part, PureDP) else _bounded_range(part)

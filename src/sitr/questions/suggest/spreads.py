@@ -30,9 +30,9 @@ from sitr.questions.aggregate.functions.function import BoundAggregate
 from sitr.questions.aggregate.functions.quantile import Quantile
 from sitr.questions.aggregate.nodes import After, Named, Query
 from sitr.questions.aggregate.quantity import Rank
-from sitr.questions.aggregate.relations import source_of
 from sitr.questions.aggregate.term import Term
 from sitr.questions.aggregate.view import PerPerson, PersonNumber, View, Visible, both
+from sitr.questions.aggregate.view_source import source_of
 from sitr.sensitivity.bounded import bounded
 
 MOST_GROUPS, MOST_ROWS = 10, 14

@@ -1,4 +1,4 @@
-"""Cell numbers of rows, drawn evenly from a joint distribution or a mixture: drawing adds little error to the noise."""
+"""Cell numbers of rows, drawn evenly from a joint distribution or a weighted sample: drawing adds little error."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from sitr.noise.coins import Coins
 from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.marginals import Weights
-from sitr.questions.synthetic.mixture import Mixture
+from sitr.questions.synthetic.weighted_rows import WeightedRows
 
 FINE = 2**52
 """Probabilities are rounded to multiples of 1/FINE, which are then drawn exactly."""
@@ -34,36 +34,45 @@ def from_joint(share: Weights, rows: int, *, coins: Coins) -> Codes:
     return cells[_order(rows, coins)]
 
 
-def from_mixture(mixture: Mixture, rows: int, *, coins: Coins) -> Codes:
-    """Cell numbers with the distribution of the mixture for each row; together they vary less than independent rows.
+def from_sample(sample: WeightedRows, rows: int, *, coins: Coins) -> Codes:
+    """Cell numbers with the distribution of a weighted sample for each row; together they vary less than independent
+    rows.
 
-    Each of K components gets ⌊N/K⌋ or ⌈N/K⌉ rows. Within a component of m rows, each cell of a column comes ⌊mp⌋ or
-    ⌈mp⌉ times, by systematic sampling, in an independent random order for every column.
+    The rows of the sample are put in order, column by column, and chosen by systematic sampling: each comes ⌊Nw⌋ or
+    ⌈Nw⌉ times for its weight w, and neighbours are alike. Then the m rows with the same atom get its cells: each
+    ⌊mp⌋ or ⌈mp⌉ times, in a random order.
     """
-    components = mixture.components
-    sizes = np.full(components, rows // components)
-    sizes[_order(components, coins)[: rows % components]] += 1
-    of = np.repeat(np.arange(components), sizes)
+    ordered = np.lexsort(sample.rows.T[::-1])
+    ends = np.cumsum(sample.weights[ordered])
+    teeth = (np.arange(rows) + _uniform(1, coins)) / max(rows, 1) * ends[-1]
+    chosen = ordered[np.minimum(np.searchsorted(ends, teeth, side="right"), len(ends) - 1)][_order(rows, coins)]
+    columns = [_cells(sample, column, sample.rows[chosen, column], coins) for column in range(sample.rows.shape[1])]
+    return np.column_stack(columns)
+
+
+def _cells(sample: WeightedRows, column: int, atoms: Codes, coins: Coins) -> Codes:
+    """For row r of the m rows with atom a, the cell of a with F_{j−1} ≤ (r + u)/m < F_j."""
+    groups, share = sample.atoms[column], sample.within(column)
+    by_atom = np.argsort(groups, kind="stable")
+    sizes = np.bincount(atoms, minlength=int(groups.max()) + 1)
+    # One search for all atoms: the cumulative probabilities of atom a lie between a and a + 1.
+    sums = np.cumsum(share[by_atom])
+    lasts = np.cumsum(np.bincount(groups)) - 1
+    ends = np.minimum(sums - np.append(0.0, sums[lasts[:-1]])[groups[by_atom]], 1.0)
+    ends[lasts] = 1.0
+    ends += groups[by_atom]
+    order = np.argsort(atoms, kind="stable")
+    of = atoms[order].astype(np.int64)
     starts = np.cumsum(sizes) - sizes
-    columns = []
-    for product in mixture.products:
-        values = _combed(product, sizes, of, starts, coins)
-        columns.append(values[_order(rows, coins, within=of)])
-    codes: Codes = np.column_stack(columns)[_order(rows, coins)]
-    return codes
+    teeth = (np.arange(len(of)) - starts[of] + _uniform(len(sizes), coins)[of]) / np.maximum(sizes[of], 1)
+    found = np.searchsorted(ends, of + np.minimum(teeth, 1 - 2.0**-40), side="right")
+    cells: Codes = np.empty(len(of), dtype=np.int64)
+    cells[order] = by_atom[np.minimum(found, lasts[of])][_order(len(of), coins, within=of)]
+    return cells
 
 
-def _combed(product: Weights, sizes: Codes, of: Codes, starts: Codes, coins: Coins) -> Codes:
-    """For row r of a component with m rows, the cell j with m·F_{j−1} ≤ r + u < m·F_j."""
-    shift = (coins.words(len(sizes)) >> np.uint64(12)).astype(np.float64) / 2.0**52
-    teeth = (np.arange(len(of)) - starts[of] + shift[of]) / np.maximum(sizes[of], 1)
-    # One search for all components: the cumulative probabilities of component k lie between k and k + 1.
-    ends = np.minimum(np.cumsum(product, axis=1), 1.0)
-    ends[:, -1] = 1.0
-    ends += np.arange(len(sizes))[:, None]
-    found = np.searchsorted(ends.ravel(), of + np.minimum(teeth, 1 - 2.0**-40), side="right")
-    values: Codes = np.minimum(found - of * product.shape[1], product.shape[1] - 1)
-    return values
+def _uniform(size: int, coins: Coins) -> Weights:
+    return np.asarray((coins.words(size) >> np.uint64(12)).astype(np.float64) / 2.0**52)
 
 
 def _order(size: int, coins: Coins, *, within: Codes | None = None) -> Codes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -20,6 +20,7 @@ from sitr.questions.histogram.projection import MOST_TOTAL, lattice, simplex
 from sitr.questions.histogram.ties import best_ties
 from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.figures import Quality
+from sitr.questions.synthetic.looks import FirstLook, choose
 from sitr.questions.synthetic.plan import MOST_PAIRS, Method, SynthesisPlan
 
 Weights = NDArray[np.float64]
@@ -43,9 +44,11 @@ class Marginal:
 class Measured:
     """Everything that synthetic rows are computed from. It is released, so nothing computed from it is secret.
 
-    `total` is the noisy number of rows. `alone` are the marginals of single columns (or the one of all columns), and
-    `shares` are the same as probabilities. `groups` maps the cells of each column to groups. If pairs of columns had to
-    be chosen, `chosen_by` are the marginals that decided.
+    `total` is the noisy number of rows. `alone` are the marginals of single columns (or the one of all columns).
+    `groups` maps the cells of each column to groups. If pairs of columns had to be chosen, `chosen_by` are the
+    marginals that decided. `pairs` are the marginals of all pairs in the first look. The second look has all single
+    columns, `alone_again`, and some pairs, `again`: by `finer_groups` for the `finer` ones, by `groups` for the others.
+    `shares` are the marginals of single columns, of both looks together, as probabilities.
     """
 
     plan: SynthesisPlan
@@ -55,12 +58,25 @@ class Measured:
     groups: tuple[Codes, ...] = ()
     chosen_by: tuple[Marginal, ...] = ()
     pairs: tuple[Marginal, ...] = ()
+    finer_groups: tuple[Codes, ...] = ()
+    finer: tuple[tuple[int, ...], ...] = ()
+    alone_again: tuple[Marginal, ...] = ()
+    again: tuple[Marginal, ...] = ()
     quality: Quality | None = None
     """How far rows drawn from the model are from the data, without a plan: it is `plan.quality`."""
 
+    def tables(self) -> tuple[Marginal, ...]:
+        """All noisy marginals."""
+        return (*self.alone, *self.chosen_by, *self.pairs, *self.alone_again, *self.again)
+
     def noises(self) -> list[Noise]:
         """All noise that was added; together it costs what was charged."""
-        return [each.noise for each in (*self.alone, *self.chosen_by, *self.pairs)]
+        return [each.noise for each in self.tables()]
+
+    def grouping(self, again: Marginal) -> tuple[Codes, ...]:
+        """The groups of the columns of a marginal of the second look."""
+        groups = self.finer_groups if again.columns in self.finer else self.groups
+        return tuple(groups[place] for place in again.columns)
 
     def possible(self) -> bool:
         """Whether `measure` could have returned this for its plan: the same columns and noise, and possible numbers.
@@ -77,7 +93,8 @@ class Measured:
             return False
         if plan.method is Method.JOINT:
             whole = _are(measured.alone, [places], [cells], plan.division.alone())
-            rest = (*measured.groups, *measured.chosen_by, *measured.pairs)
+            later = (*measured.finer_groups, *measured.finer, *measured.alone_again, *measured.again)
+            rest = (*measured.groups, *measured.chosen_by, *measured.pairs, *later)
             return whole and not rest and _laws(measured.shares, [math.prod(cells)])
         singles: list[tuple[int, ...]] = [(place,) for place in places]
         known = _are(measured.alone, singles, [(count,) for count in cells], plan.division.alone())
@@ -90,10 +107,18 @@ class Measured:
             chosen = _are(measured.chosen_by, pairs, None, choice.noises([1] * len(pairs)))
             pairs = [each.columns for each in measured.pairs if each.columns in pairs]
             chosen = chosen and len(set(pairs)) == MOST_PAIRS
-        sizes = [int(each.max()) + 1 for each in measured.groups]
-        shapes: list[tuple[int, ...]] = [(sizes[i], sizes[j]) for i, j in pairs]
-        noises = plan.division.paired().noises([i * j for i, j in shapes])
-        return chosen and _are(measured.pairs, pairs, shapes, noises)
+        first, second = plan.division.looks()
+        if not (chosen and _groupings(measured.finer_groups, cells) and set(measured.finer) <= set(pairs)):
+            return False
+        again = [each.columns for each in measured.again]
+        if again != [pair for pair in pairs if pair in again]:
+            return False
+        shapes = _shapes([tuple(measured.groups[place] for place in pair) for pair in pairs])
+        if not _are(measured.pairs, pairs, shapes, first.noises([i * j for i, j in shapes])):
+            return False
+        shapes = [*((count,) for count in cells), *_shapes([self.grouping(each) for each in measured.again])]
+        noises = second.noises([math.prod(shape) for shape in shapes])
+        return _are((*measured.alone_again, *measured.again), [*singles, *again], shapes, noises)
 
     def intervals(self, *, confidence: Number = 0.95) -> pa.Table:
         """Each count of the marginals of single columns, or of the one of all, with its interval."""
@@ -111,7 +136,7 @@ class Measured:
 
 
 def measure(plan: SynthesisPlan, codes: Codes, *, coins: Coins) -> Measured:
-    """Count single columns and add noise; then the same for pairs, by groups that are made from the noisy counts."""
+    """Count single columns and add noise; then the same for pairs, twice, by groups made from the noisy counts."""
     axes, shape = plan.sheet.axes, plan.sheet.grid.shape
     if plan.method is Method.JOINT:
         whole = np.ravel_multi_index(tuple(codes.T), shape) if len(codes) else np.empty(0, dtype=np.int64)
@@ -131,9 +156,47 @@ def measure(plan: SynthesisPlan, codes: Codes, *, coins: Coins) -> Measured:
         pairs = strongest(chosen_by, coarse, total)
     most = plan.division.groups(total)
     groups = tuple(group(axis, share, most) for axis, share in zip(axes, known, strict=True))
+    first = Measured(plan, total, alone, known, groups, chosen_by, ())
     sizes = [int(each.max()) + 1 for each in groups]
-    noises = plan.division.paired().noises([sizes[i] * sizes[j] for i, j in pairs])
-    return Measured(plan, total, alone, known, groups, chosen_by, grouped(pairs, codes, groups, noises, coins))
+    noises = plan.division.looks()[0].noises([sizes[i] * sizes[j] for i, j in pairs])
+    return _again(replace(first, pairs=grouped(pairs, codes, groups, noises, coins)), codes, coins)
+
+
+def _again(first: Measured, codes: Codes, coins: Coins) -> Measured:
+    """The second look: the first one decides which pairs it has, and by which groups. The rows do not."""
+    division, sheet = first.plan.division, first.plan.sheet
+    total, cells = max(first.total, 1.0), sheet.grid.shape
+    choice = choose(first_looks(first), total=total, division=division, groups=first.groups, cells=cells)
+    groups = tuple(group(axis, share, choice.most) for axis, share in zip(sheet.axes, first.shares, strict=True))
+    second = replace(first, finer_groups=groups, finer=choice.finer)
+    by = [second.grouping(each) for each in first.pairs if each.columns in choice.pairs]
+    noises = division.looks()[1].noises([*cells, *(i * j for i, j in _shapes(by))])
+    singles = [each.columns for each in first.alone]
+    alone = _noisy(singles, list(codes.T), [(count,) for count in cells], noises[: len(cells)], coins)
+    again = _by(choice.pairs, codes, by, noises[len(cells) :], coins)
+    both = (precise_mean(*each) for each in zip(first.alone, alone, strict=True))
+    known = tuple(shares(counts, first.total) for counts, _ in both)
+    return replace(second, shares=known, alone_again=alone, again=again)
+
+
+def precise_mean(first: Marginal, second: Marginal) -> tuple[Weights, float]:
+    """The counts of two marginals with the same cells, weighted by their precision, and their standard deviation."""
+    here, there = first.deviation**-2, second.deviation**-2
+    return (first.counts * here + second.counts * there) / (here + there), (here + there) ** -0.5
+
+
+def first_looks(measured: Measured) -> list[FirstLook]:
+    """The tables of the first look, each beside the table of independent columns."""
+    coarse = [group_sums(share, groups) for share, groups in zip(measured.shares, measured.groups, strict=True)]
+    return [
+        FirstLook(each.columns, each.counts, each.deviation, np.outer(*(coarse[place] for place in each.columns)))
+        for each in measured.pairs
+    ]
+
+
+def _shapes(by: Sequence[tuple[Codes, ...]]) -> list[tuple[int, ...]]:
+    """The numbers of groups of the columns of each table."""
+    return [tuple(int(groups.max()) + 1 for groups in each) for each in by]
 
 
 def _are(
@@ -234,10 +297,23 @@ def grouped(
     pairs: Sequence[tuple[int, ...]], codes: Codes, groups: Sequence[Codes], noises: Sequence[Noise], coins: Coins
 ) -> tuple[Marginal, ...]:
     """The noisy marginals of these pairs, by groups of cells."""
-    sizes = [int(each.max()) + 1 for each in groups]
-    coarse = [each[column] for each, column in zip(groups, codes.T, strict=True)]
-    numbers = (coarse[i] * sizes[j] + coarse[j] for i, j in pairs)
-    return _noisy(pairs, numbers, [(sizes[i], sizes[j]) for i, j in pairs], noises, coins)
+    return _by([(i, j) for i, j in pairs], codes, [(groups[i], groups[j]) for i, j in pairs], noises, coins)
+
+
+def _by(
+    pairs: Sequence[tuple[int, ...]],
+    codes: Codes,
+    by: Sequence[tuple[Codes, ...]],
+    noises: Sequence[Noise],
+    coins: Coins,
+) -> tuple[Marginal, ...]:
+    """The same, each pair by its own groups."""
+    shapes = _shapes(by)
+    numbers = (
+        first[codes[:, i]] * shape[1] + second[codes[:, j]]
+        for (i, j), (first, second), shape in zip(pairs, by, shapes, strict=True)
+    )
+    return _noisy(pairs, numbers, shapes, noises, coins)
 
 
 def _noisy(

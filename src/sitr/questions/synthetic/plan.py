@@ -16,6 +16,7 @@ from sitr.errors import QuestionError
 from sitr.flavors.arrows import Additive
 from sitr.flavors.price import affordable
 from sitr.flavors.promise import Promise
+from sitr.flavors.pure import PureDP
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.shared import SharedNoise
 from sitr.plans.plan import Measurement, Plan
@@ -26,8 +27,11 @@ from sitr.questions.ways import Way, ways
 if TYPE_CHECKING:
     from sitr.questions.synthetic.quality_plan import QualityPlan
 
-ALONE = Fraction(3, 10)
+ALONE = Fraction(1, 5)
 """The part of the price for the tables of single columns; the rest is for the pairs."""
+
+FIRST = Fraction(1, 4)
+"""The part of the price of the pairs for a first look at all of them; the rest is for the second look."""
 
 CHOICE = Fraction(1, 5)
 """The part of that rest for the choice of pairs, if there are too many to measure all of them well."""
@@ -38,7 +42,10 @@ MOST_PAIRS = 300
 FULL = 4
 """Values are grouped until a pair of groups holds about this many times the noise of its count."""
 
-MOST_GROUPS = 32
+FINE = 0.5
+"""The same for the finer groups of the second look: of dependent columns, most pairs of groups are empty."""
+
+MOST_GROUPS = 128
 """The most groups of one column."""
 
 GROUPED = 1.0
@@ -95,6 +102,19 @@ class Division:
     def paired(self) -> SharedNoise:
         """The noise of the tables of pairs."""
         return self.whole.part((1 - ALONE) * (1 if self.pairs <= MOST_PAIRS else 1 - CHOICE))
+
+    def looks(self) -> tuple[SharedNoise, SharedNoise]:
+        """The noise of the first tables of pairs, and of the second ones, which may have finer groups."""
+        paired = self.paired()
+        return paired.part(FIRST), paired.part(1 - FIRST)
+
+    def second_deviations(self, cells: Reals) -> Reals:
+        """About the standard deviations in the second look, if its tables had these numbers of cells."""
+        second = self.looks()[1]
+        whole = second.noises([1])[0].deviation
+        pure = isinstance(second.price, PureDP)
+        weights = cells ** (0.5 if pure else 2 / 3)
+        return np.asarray(whole * (weights.sum() / weights) ** (1.0 if pure else 0.5))
 
     def groups(self, rows: float) -> int:
         """√(n/(4s)) groups for each column: with more, a pair of groups holds too few rows for noise of size s."""
@@ -168,7 +188,8 @@ class SynthesisPlan(Plan):
     """The tables that will be measured.
 
     Tables of single columns come first. Their noisy counts decide which pairs are measured, and by which groups of
-    values, but not what is spent on the pairs.
+    values, but not what is spent on the pairs. Pairs are measured twice: the first tables decide which of the second
+    ones have finer groups.
     """
 
     division: Division
@@ -191,7 +212,8 @@ def _planned(division: Division, text: str) -> SynthesisPlan:
     if division.method is Method.MARGINALS:
         choice = division.choosing()
         measured += [] if choice is None else [Measurement("choice of pairs", choice, moved)]
-        measured.append(Measurement("pairs", division.paired(), moved))
+        first, second = division.looks()
+        measured += [Measurement("pairs", first, moved), Measurement("pairs again", second, moved)]
     return SynthesisPlan(tuple(measured), division.price, text, division)
 
 

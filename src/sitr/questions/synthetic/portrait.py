@@ -13,31 +13,35 @@ from sitr.errors import FewerThanAsked
 from sitr.noise.coins import Coins
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.histogram.projection import MOST_TOTAL
+from sitr.questions.synthetic.arrange import drawn_columns, made_possible, possible_joint
 from sitr.questions.synthetic.axes import Codes
-from sitr.questions.synthetic.draw import from_joint, from_mixture
+from sitr.questions.synthetic.draw import from_joint, from_sample
+from sitr.questions.synthetic.field import Progress, fit
 from sitr.questions.synthetic.marginals import Measured, Weights
-from sitr.questions.synthetic.mixture import Mixture, Progress, fit
 from sitr.questions.synthetic.plan import Method, SynthesisPlan
 from sitr.questions.synthetic.rules import broken
-from sitr.questions.values import draw_values
+from sitr.questions.synthetic.structure import NO_RULES, Possible, Structure
+from sitr.questions.synthetic.weighted_rows import WeightedRows
 
 ROUNDS = 100
 """How many times rows that break a rule are drawn again."""
 
-Model = Mixture | Weights
+Model = WeightedRows | Weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Portrait:
     """Noisy marginals, the model that was fitted to them, and public facts about the rows to draw.
 
-    `model` is a mixture, or the joint probabilities of all cells.
+    `model` is a weighted sample of rows, or the joint probabilities of all cells.
     """
 
     measured: Measured
     model: Model
     schema: pa.Schema
+    """The columns of a row, with the derived ones."""
     never: tuple[Expression, ...]
+    structure: Structure = NO_RULES
 
     @property
     def plan(self) -> SynthesisPlan:
@@ -54,7 +58,7 @@ class Portrait:
 
     def marginal(self, *columns: int) -> Weights:
         """The probabilities of the cells of one column, or of a pair, in the model."""
-        if isinstance(self.model, Mixture):
+        if isinstance(self.model, WeightedRows):
             return self.model.marginal(*columns)
         whole = self.model.reshape(self.plan.sheet.grid.shape)
         others = tuple(place for place in range(len(self.axes)) if place not in columns)
@@ -64,11 +68,11 @@ class Portrait:
     @property
     def missed(self) -> list[tuple[str, ...]]:
         """The names of pairs that the model does not fit as closely as their noise allows."""
-        pairs = self.model.missed if isinstance(self.model, Mixture) else ()
+        pairs = self.model.missed if isinstance(self.model, WeightedRows) else ()
         return [tuple(self.plan.sheet.names[place] for place in pair) for pair in pairs]
 
     def draw(self, rows: int, *, coins: Coins) -> pa.Table:
-        """Rows in the types of the original columns, none of which breaks a rule.
+        """Rows in the types of the original columns, without the derived ones, none of which breaks a rule.
 
         There are fewer than requested, with a warning, if the rules forbid almost everything in the model.
         """
@@ -91,28 +95,39 @@ class Portrait:
         return pa.concat_tables(pieces).combine_chunks()
 
     def _rows(self, rows: int, coins: Coins) -> pa.Table:
-        columns = self._codes(rows, coins).T
-        arrays = [
-            draw_values(axis, codes, coins=coins, kind=self.schema.field(axis.column.name).type)
-            for axis, codes in zip(self.axes, columns, strict=True)
-        ]
-        return pa.Table.from_arrays(arrays, schema=self.schema)
+        possible = self.structure.possible(self.axes)
+        codes = self._codes(rows, coins, possible)
+        if possible is not None:
+            codes = made_possible(codes, possible, coins=coins)
+        fields = [self.schema.field(axis.column.name) for axis in self.axes]
+        return pa.Table.from_arrays(
+            drawn_columns(self.axes, codes, [each.type for each in fields], possible, coins=coins),
+            schema=pa.schema(fields),
+        )
 
-    def _codes(self, rows: int, coins: Coins) -> Codes:
-        if isinstance(self.model, Mixture):
-            return from_mixture(self.model, rows, coins=coins)
-        cells = from_joint(self.model, rows, coins=coins)
-        return np.column_stack(np.unravel_index(cells, self.plan.sheet.grid.shape))
+    def _codes(self, rows: int, coins: Coins, possible: Possible | None) -> Codes:
+        if isinstance(self.model, WeightedRows):
+            return from_sample(self.model, rows, coins=coins)
+        shape = self.plan.sheet.grid.shape
+        cells = from_joint(possible_joint(self.model, shape, possible), rows, coins=coins)
+        return np.column_stack(np.unravel_index(cells, shape))
 
 
 def portrait(
-    measured: Measured, *, schema: pa.Schema, never: tuple[Expression, ...], progress: Progress | None = None
+    measured: Measured,
+    *,
+    schema: pa.Schema,
+    never: tuple[Expression, ...],
+    structure: Structure = NO_RULES,
+    progress: Progress | None = None,
 ) -> Portrait:
     """Fit a model to noisy marginals; `schema` gives the types of the columns."""
     plan = measured.plan
     model: Model = measured.shares[0] if plan.method is Method.JOINT else fit(measured, progress=progress)
-    fields = [
-        field.with_nullable(axis.missing is Rule.CELL or field.nullable).remove_metadata()
-        for axis, field in zip(plan.sheet.axes, map(schema.field, plan.sheet.names), strict=True)
-    ]
-    return Portrait(measured, model, pa.schema(fields), never)
+    axes = {axis.column.name: axis for axis in plan.sheet.axes}
+    fields = []
+    for each in schema:
+        axis = axes.get(each.name)
+        null = axis is None or axis.missing is Rule.CELL or each.nullable
+        fields.append(each.with_nullable(null).remove_metadata())
+    return Portrait(measured, model, pa.schema(fields), never, structure)

@@ -16,6 +16,7 @@ from sitr.questions.synthetic.marginals import Measured, measure
 from sitr.questions.synthetic.plan import Method, SynthesisPlan, plan
 from sitr.questions.synthetic.quality_plan import quality_plan
 from sitr.questions.synthetic.sheet import Sheet
+from sitr.questions.synthetic.structure import NO_RULES, Structure
 
 DIGITS = Context(prec=4, rounding=ROUND_CEILING)
 """How the ε of two stages is rounded up."""
@@ -32,6 +33,7 @@ class SyntheticQuestion:
     table: str
     method: Method | None = None
     never: tuple[Expression, ...] = ()
+    structure: Structure = NO_RULES
     quality: Kept | None = None
     rows: int | None = None
     """How many rows are drawn for the quality; None for as many as the data set has, by noisy count."""
@@ -50,6 +52,7 @@ class SyntheticQuestion:
         if self.quality is None:
             return tables
         about = f"{'all' if self.rows is None else self.rows} rows, never {self.never!r}"
+        about += "" if self.structure == NO_RULES else f", {self.structure!r}"
         looked = replace(quality_plan(self.sheet, self.quality, text=self.text()), about=about)
         measured = (*tables.measurements, *looked.measurements)
         whole = tables.price + looked.price  # type: ignore[operator] # two flavors are refused

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from sitr.dataset.cells import Rule
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.price import affordable
 from sitr.flavors.promise import Promise
@@ -27,6 +28,7 @@ from sitr.questions.tables.measures import Measure
 from sitr.questions.tables.optimum import Optimum, least_largest, least_sum
 from sitr.questions.tables.reach import rows_worth
 from sitr.questions.tables.records import Records
+from sitr.questions.tables.rounding import most_seconds
 from sitr.questions.tables.workload import Node, Reals, Workload, below
 from sitr.questions.ways import Way, ways
 
@@ -54,11 +56,28 @@ class TablesPlan(Plan):
     gap: float
     """By how much the objective may exceed the least one for Gaussian noise, as a part of it; 0 for Laplace noise, for
     which no least one is known."""
+    whole: bool
+    """Whether numbers that add up are rounded to whole ones: see `sitr.questions.tables.rounding`."""
 
     @property
     def pure(self) -> bool:
         """Whether tables get Laplace noise."""
         return not isinstance(self.measurements[0].mechanism, ResidualGaussian)
+
+    @property
+    def by_noise(self) -> bool:
+        """Whether noisy numbers select or sort the cells that are shown, so that all intervals must hold together."""
+        return False
+
+    @property
+    def drops_rows(self) -> bool:
+        """Whether a row can have no cell in one of the columns: then it is left out of all tables."""
+        return any(Rule.DROP in (each.axis.outside, each.axis.missing) for each in self.workload.ladders)
+
+    @property
+    def solving(self) -> float:
+        """The seconds in which solvers must find whole numbers, for all measures that add up."""
+        return most_seconds(self.workload) * sum(each.adds_up for each in self.measures) if self.whole else 0.0
 
     def residual(self, term: int) -> ResidualGaussian:
         """The noise on the residuals of a term."""
@@ -126,6 +145,19 @@ class TablesPlan(Plan):
         """Numbers are shown as whole multiples of 10 to minus this power: it may be negative."""
         return self._places[measure.name]
 
+    def step(self, measure: Measure) -> Fraction:
+        """What all numbers of a measure that adds up are multiples of."""
+        return self.unit(measure) if self.whole else Fraction(10) ** -self.places(measure)
+
+    def unit(self, measure: Measure) -> Fraction:
+        """What the exact numbers of a measure that adds up are multiples of: 1, or the granularity of the column."""
+        return measure.weights[0][1]
+
+    def least(self, measure: Measure) -> int | None:
+        """0, if the exact numbers of a measure cannot be negative."""
+        quantised = self.records.terms[measure.weights[0][0]].quantised
+        return 0 if quantised is None or quantised.lower >= 0 else None
+
     def _decimals(self, measure: Measure) -> int:
         deviations = {node: math.sqrt(float(self.variances(measure, node).min())) for node in self.nodes}
         return steps(deviations, self.blurs)
@@ -172,10 +204,11 @@ def fit(
     objective: TablesObjective,
     weights: Sequence[float],
     text: str,
+    whole: bool = False,
 ) -> TablesPlan:
     """The plan with the least error that the price can pay."""
-    paid = affordable(price)
-    planner = _Planner(records, workload, measures, objective, tuple(weights), text)
+    paid = affordable(price, gaussian=True)
+    planner = _Planner(records, workload, measures, objective, tuple(weights), text, whole)
     plans = [planner.plan(way) for way in ways(paid)]
     return min(plans, key=planner.value)
 
@@ -190,6 +223,7 @@ class _Planner:
     objective: TablesObjective
     weights: tuple[float, ...]
     text: str
+    whole: bool
 
     def value(self, plan: TablesPlan) -> float:
         """The objective, for the first term."""
@@ -264,6 +298,7 @@ class _Planner:
             self.objective,
             self.weights,
             gap,
+            self.whole,
         )
 
 

@@ -17,15 +17,13 @@ from sitr.mechanisms.residual_gaussian import normal_width
 from sitr.noise.coins import Coins
 from sitr.noise.contrasts import contrasts
 from sitr.numbers import Number
-from sitr.questions.tables import estimate
+from sitr.questions.tables import estimate, rounding
 from sitr.questions.tables.counting import Listed, totals
 from sitr.questions.tables.laplace import flat
 from sitr.questions.tables.measures import Measure, MeasureKind
 from sitr.questions.tables.plan import TablesPlan
+from sitr.questions.tables.quotients import Ends, fieller, quotient
 from sitr.questions.tables.workload import Node, Reals
-
-Ends = tuple[Reals, Reals]
-"""The lower and the upper ends of intervals."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +38,8 @@ class PublishedTables:
     numbers: tuple[NDArray[Any], ...]
     shown: tuple[Reals, ...] = ()
     """For each measure that adds up, the numbers of all cells of all tables, as a certificate shows them."""
+    rounded: tuple[NDArray[np.int64], ...] = ()
+    """For each measure that adds up, whole numbers from which all tables follow; none if the plan does not round."""
 
     def possible(self) -> bool:
         """Whether this plan could have released these numbers. A release read from a file is checked with it."""
@@ -47,16 +47,24 @@ class PublishedTables:
         terms = len(self.plan.records.terms)
         whole = all(each.dtype == np.int64 or each.dtype == np.object_ for each in self.numbers)
         shaped = len(self.numbers) == terms and whole and {len(each) for each in self.numbers} == sizes
-        return shaped and same(self.shown, self.figures())
+        if not shaped or len(self.rounded) != (len(self._added) if self.plan.whole else 0):
+            return False
+        least = (self.plan.least(measure) for measure in self._added)
+        known = [rounding.unlisted(self.plan.workload, each) for each in self.rounded]
+        sound = all(
+            tables is not None and rounding.adds_up(self.plan.workload, tables, least=low)
+            for tables, low in zip(known, least, strict=False)
+        )
+        return sound and same(self.shown, self.figures())
+
+    @property
+    def _added(self) -> list[Measure]:
+        return [measure for measure in self.plan.measures if measure.adds_up]
 
     def figures(self) -> tuple[Reals, ...]:
         """For each measure that adds up, the numbers of all cells of all tables."""
         tables = self.plan.workload.tables
-        return tuple(
-            np.concatenate([self.cells(measure, node).ravel() for node in tables])
-            for measure in self.plan.measures
-            if measure.adds_up
-        )
+        return tuple(np.concatenate([self.cells(measure, node).ravel() for node in tables]) for measure in self._added)
 
     def _shapes(self) -> list[tuple[int, ...]]:
         """The shapes of the noisy arrays of each term."""
@@ -118,15 +126,50 @@ class PublishedTables:
 
     def cells(self, measure: Measure, node: Node) -> Reals:
         """The numbers of a table. Those that add up are multiples of a power of ten, so that sums of them are exact."""
+        if measure.adds_up and self.plan.whole:
+            return np.asarray(self._rounded[measure.name][node] * float(self.plan.unit(measure)))
         if measure.adds_up:
-            whole, places = self._whole[measure.name][node], self.plan.places(measure)
-            return np.asarray(whole.astype(np.float64) / 10.0**places if places >= 0 else whole * 10.0**-places)
+            return self.unbiased(measure, node)
         values = self._values(measure, node)
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = self._estimate(node, measure.weights) / values + float(measure.middle)
         assert measure.ends is not None
         low, high = map(float, measure.ends)
         return np.where(values >= 1, np.clip(mean, low, high), np.nan)
+
+    def unbiased(self, measure: Measure, node: Node) -> Reals:
+        """The numbers of a table before they are rounded to whole ones."""
+        whole, places = self._whole[measure.name][node], self.plan.places(measure)
+        return np.asarray(whole.astype(np.float64) / 10.0**places if places >= 0 else whole * 10.0**-places)
+
+    def estimated(self, measure: Measure, node: Node) -> Reals:
+        """The numbers of a table as doubles, before any rounding; for measures that add up."""
+        return self._estimate(node, measure.weights)
+
+    def shifts(self, measure: Measure, node: Node) -> Reals:
+        """By how much rounding to whole numbers moved each cell."""
+        return np.asarray(self.cells(measure, node) - self.unbiased(measure, node))
+
+    @cached_property
+    def _rounded(self) -> dict[str, dict[Node, NDArray[np.int64]]]:
+        """All tables in whole numbers."""
+        found = {}
+        for measure, numbers in zip(self._added, self.rounded, strict=True):
+            tables = rounding.unlisted(self.plan.workload, numbers)
+            assert tables is not None
+            found[measure.name] = tables
+        return found
+
+    def whole_numbers(self) -> tuple[NDArray[np.int64], ...]:
+        """Whole numbers near the released ones, for each measure that adds up."""
+        workload, found = self.plan.workload, []
+        for measure in self._added:
+            unit = float(self.plan.unit(measure))
+            near = {node: _safe(self._estimate(node, measure.weights) / unit) for node in self.plan.nodes}
+            full = _safe(self._estimate(rounding.joint(workload), measure.weights) / unit)
+            tables = rounding.rounded(workload, near, full, least=self.plan.least(measure))
+            found.append(rounding.listed(workload, tables))
+        return tuple(found)
 
     def _values(self, measure: Measure, node: Node) -> Reals:
         return self._estimate(node, ((measure.values, 1),))
@@ -135,8 +178,20 @@ class PublishedTables:
         """The ends of the interval of every cell: each contains the exact number with this probability."""
         if not measure.adds_up:
             return self._ends_of_mean(measure, node, confidence=confidence)
-        found, far = self.cells(measure, node), self.plan.widths(measure, node, confidence=confidence)
-        return found - far, found + far
+        found, far = self.unbiased(measure, node), self.plan.widths(measure, node, confidence=confidence)
+        if not self.plan.whole:
+            return found - far, found + far
+        return self._possible_ends(measure, node, (found - far, found + far))
+
+    def _possible_ends(self, measure: Measure, node: Node, ends: Ends) -> Ends:
+        """The multiples of the unit between these ends, none too small; and the rounded number, wherever it is."""
+        unit, least = float(self.plan.unit(measure)), self.plan.least(measure)
+        slack = 1e-9 * (1 + np.abs(ends[0]) / unit)
+        low, high = np.ceil(ends[0] / unit - slack) * unit, np.floor(ends[1] / unit + slack) * unit
+        if least is not None:
+            low, high = np.maximum(low, least * unit), np.maximum(high, least * unit)
+        shown = self.cells(measure, node)
+        return np.minimum(low, shown), np.maximum(high, shown)
 
     def _ends_of_mean(self, measure: Measure, node: Node, *, confidence: Number) -> Ends:
         """All θ that are not far from C/N, after Fieller: |C − (θ − c)N| is at most z standard deviations for the true
@@ -149,16 +204,17 @@ class PublishedTables:
         if plan.pure:  # each of the two has half of the probability of a miss
             rest = 1 - (1 - float(confidence)) / 2
             far = [plan.term_width(term, node, confidence=rest) for term in (total, measure.values)]
-            ends = _quotient(sums, values, float(weight) * far[0], far[1], low, high)
+            ends = quotient(sums, values, float(weight) * far[0], far[1], low, high)
         else:
             z = normal_width(confidence) * (1 + 1e-3)  # the rest is more than rounding adds
-            ends = _fieller(sums, values, *spread, z, low, high)
+            ends = fieller(sums, values, *spread, z, low, high)
         middle = float(measure.middle)
         return ends[0] + middle, ends[1] + middle
 
     def deviations(self, measure: Measure, node: Node) -> Reals:
-        """The standard deviation of the noise of every cell, for measures that add up."""
-        found = np.sqrt(self.plan.variances(measure, node))
+        """The standard deviation of the noise of every cell, for measures that add up; with what rounding moved it."""
+        moved = self.shifts(measure, node) ** 2 if self.plan.whole else 0.0
+        found = np.sqrt(self.plan.variances(measure, node) + moved)
         return np.broadcast_to(found, self.plan.workload.shape(node))
 
     # As tables
@@ -244,33 +300,19 @@ def _noisy(noise: Laplace, exact: estimate.Whole, coins: Coins) -> NDArray[Any]:
 
 
 def _with_figures(publication: PublishedTables) -> PublishedTables:
+    if publication.plan.whole:
+        publication = replace(publication, rounded=publication.whole_numbers())
     return replace(publication, shown=publication.figures())
+
+
+def _safe(numbers: Reals) -> Reals:
+    """Numbers whose sums fit into 64 bits."""
+    return np.clip(numbers, -(2.0**58), 2.0**58)
 
 
 def same(some: tuple[Reals, ...], others: tuple[Reals, ...]) -> bool:
     """Whether two lists of arrays are equal."""
     return len(some) == len(others) and all(map(np.array_equal, some, others))
-
-
-def _fieller(sums: Reals, values: Reals, a: Reals, b: Reals, z: float, low: float, high: float) -> Ends:
-    """{t : (C − tN)² ≤ z²(a + t²b)}, cut to [low, high]; all of that where N is not clearly positive."""
-    square = values**2 - z * z * b
-    sure = (values > 0) & (square > 0)
-    divisor = np.where(sure, square, 1.0)
-    root = np.sqrt(np.maximum(0.0, z * z * (sums**2 * b + a * square)))
-    ends = (sums * values - root) / divisor, (sums * values + root) / divisor
-    return np.where(sure, np.clip(ends[0], low, high), low), np.where(sure, np.clip(ends[1], low, high), high)
-
-
-def _quotient(sums: Reals, values: Reals, far: float, wide: float, low: float, high: float) -> Ends:
-    """C/N for every C and N within their errors, cut to [low, high]; all of that where N may be 0."""
-    least, most = values - wide, values + wide
-    sure = least > 0
-    divisor = np.where(sure, least, 1.0), np.where(sure, most, 1.0)
-    down, up = sums - far, sums + far
-    first = np.where(down > 0, down / divisor[1], down / divisor[0])
-    last = np.where(up > 0, up / divisor[0], up / divisor[1])
-    return np.where(sure, np.clip(first, low, high), low), np.where(sure, np.clip(last, low, high), high)
 
 
 def _floats(numbers: Reals) -> pa.Array:

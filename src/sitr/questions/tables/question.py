@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sitr import arguments
-from sitr.dataset.cells import Axis, size, spelled
+from sitr.dataset.cells import Axis, Step, size, spelled
 from sitr.dataset.domain import DeclaredCells, axis
 from sitr.dataset.schema import Column, Table
 from sitr.errors import QuestionError, quoted, unknown_name
@@ -19,12 +19,14 @@ from sitr.numbers import Number, finite
 from sitr.questions.aggregate.bind import bound
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.nodes import Query, text
+from sitr.questions.tables.calendar import Levels, by_calendar, expanded
 from sitr.questions.tables.counting import Listed, cells_in_all, maximal
-from sitr.questions.tables.ladder import ColumnLevels, Groups, ladder
+from sitr.questions.tables.ladder import ColumnLevels, ladder
 from sitr.questions.tables.measures import Measure, MeasureKind, Wanted, aggregates, measures, read
 from sitr.questions.tables.plan import TablesObjective, TablesPlan, fit
 from sitr.questions.tables.publication import PublishedTables, release
 from sitr.questions.tables.records import Records
+from sitr.questions.tables.rounding import MOST_JOINT, joint
 from sitr.questions.tables.workload import Node, Workload, below
 
 MOST_CELLS = 2 * 10**6
@@ -50,11 +52,13 @@ class TablesQuestion:
     measures: tuple[Measure, ...]
     objective: TablesObjective
     weights: tuple[float, ...]
+    whole: bool = False
 
     def text(self) -> str:
         cut = ", ".join(spelled(ladder.axis) for ladder in self.workload.ladders)
         tables = "; ".join(map(self.workload.name, self.workload.tables))
         what = ", ".join(measure.name for measure in self.measures)
+        what += " IN WHOLE NUMBERS" if self.whole else ""
         return f"TABLES OF {what} BY {tables} OVER {cut}: {text(self.records.query.query)}"
 
     def plan(self, price: Promise, /) -> TablesPlan:
@@ -66,6 +70,7 @@ class TablesQuestion:
             objective=self.objective,
             weights=self.weights,
             text=self.text(),
+            whole=self.whole,
         )
 
     def reading(self) -> Records:
@@ -95,9 +100,10 @@ def tables_question(
     measures: Sequence[Wanted] = ("count",),
     weights: Mapping[str, Number] | None = None,
     objective: TablesObjective | str = TablesObjective.LARGEST,
-    hierarchies: Mapping[str, Mapping[str, Groups]] | None = None,
+    hierarchies: Mapping[str, Levels] | None = None,
     where: Expression | None = None,
     rows_per_person: int | None = None,
+    whole: bool = False,
     **said: object,
 ) -> TablesQuestion:
     """The question about these tables; `said` are the fields of `DeclaredCells`, by column."""
@@ -108,7 +114,9 @@ def tables_question(
             wanted="at least one table with a column", given="the total only", do="Ask for the total in SQL."
         )
     workload = Workload(ladders, _nodes(wanted, at))
-    _check(workload)
+    check(workload)
+    if whole is not False:
+        _check_whole(whole, workload)
     asked = _measures(measures)
     query = bound(Query(table.name, aggregates(asked), (), where), table)
     if rows_per_person is not None:
@@ -122,7 +130,8 @@ def tables_question(
     records = Records(query, tuple(each.axis for each in ladders))
     records = replace(records, passes=len(maximal(workload.tables)) * len(records.terms))
     found = _made(asked, records, table)
-    return TablesQuestion(records, workload, found, _objective(objective), _weights(weights or {}, workload))
+    shares = _weights(weights or {}, workload)
+    return TablesQuestion(records, workload, found, _objective(objective), shares, whole)
 
 
 def _made(asked: list[tuple[MeasureKind, str]], records: Records, table: Table) -> tuple[Measure, ...]:
@@ -150,11 +159,15 @@ def _listed(tables: object) -> list[tuple[str, ...]]:
 def _ladders(
     table: Table,
     wanted: list[tuple[str, ...]],
-    hierarchies: Mapping[str, Mapping[str, Groups]],
+    hierarchies: Mapping[str, Levels],
     said: Mapping[str, object],
 ) -> tuple[tuple[ColumnLevels, ...], dict[str, tuple[int, int]]]:
     """The levels of all columns that some table needs, and where each name is among them."""
     arguments.mapping(hierarchies, name="hierarchies", example='{"district": {"region": {"north": ["a", "b"]}}}')
+    for fine, levels in hierarchies.items():
+        if not isinstance(levels, Mapping):
+            arguments.several(levels, name=fine, example='["month", "quarter", "year"]')
+    said = _by_months(hierarchies, said)
     coarser = {level: table.column(fine).name for fine, levels in hierarchies.items() for level in levels}
     own = {column.name.lower() for column in table.columns}
     if twins := [level for level in coarser if level.lower() in own]:
@@ -164,13 +177,24 @@ def _ladders(
     named = [coarser.get(name) or table.column(name).name for names in wanted for name in names]
     columns = [table.column(name) for name in dict.fromkeys(named)]
     groups = {table.column(fine).name: levels for fine, levels in hierarchies.items()}
-    ladders = tuple(ladder(_axis(column, columns, said), groups.get(column.name)) for column in columns)
+    axes = {column.name: _axis(column, columns, said) for column in columns}
+    ladders = tuple(
+        ladder(axis, expanded(axis, groups[name]) if name in groups else None) for name, axis in axes.items()
+    )
     at = {
         level.name: (place, number)
         for place, each in enumerate(ladders)
         for number, level in enumerate(each.levels, start=1)
     }
     return ladders, at | {name: at[table.column(name).name] for names in wanted for name in names if name not in at}
+
+
+def _by_months(hierarchies: Mapping[str, Levels], said: Mapping[str, object]) -> Mapping[str, object]:
+    """The same, with months as the cells of columns whose levels are units of the calendar, if nothing else is said."""
+    every = said.get("every") or {}
+    arguments.mapping(every, name="every", example='{"day": Step.MONTH}')
+    dated = [name for name, levels in hierarchies.items() if by_calendar(levels) and name not in every]  # type: ignore[operator]
+    return {**said, "every": {**every, **dict.fromkeys(dated, Step.MONTH)}} if dated else said  # type: ignore[dict-item]
 
 
 def _axis(column: Column, columns: Sequence[Column], said: Mapping[str, object]) -> Axis:
@@ -210,7 +234,8 @@ def _nodes(wanted: list[tuple[str, ...]], at: Mapping[str, tuple[int, int]]) -> 
     return tuple(found)
 
 
-def _check(workload: Workload) -> None:
+def check(workload: Workload) -> None:
+    """Refuse tables that are too large."""
     if (deep := max(map(len, workload.tables))) > MOST_COLUMNS:
         raise QuestionError(
             wanted=f"tables of at most {MOST_COLUMNS} columns",
@@ -221,6 +246,18 @@ def _check(workload: Workload) -> None:
     bases = len({part for node in workload.tables for part in below(node)}) if cells <= MOST_CELLS else math.inf
     if cells > MOST_CELLS or bases > MOST_BASES:
         raise _too_many(cells)
+
+
+def _check_whole(given: object, workload: Workload) -> None:
+    """Whole numbers that add up are always found if one table of all columns is small enough."""
+    if given is not True:
+        raise QuestionError(wanted="whole=True or whole=False", given=quoted(given), do="Write whole=True.")
+    if (cells := workload.cells(joint(workload))) > MOST_JOINT:
+        raise QuestionError(
+            wanted=f"at most {MOST_JOINT:,} combinations of all columns, for whole numbers that add up",
+            given=f"{cells:,} combinations",
+            do="Leave whole out, choose wider cells, or ask for some of the tables in a publication of their own.",
+        )
 
 
 def _too_many(cells: int) -> QuestionError:

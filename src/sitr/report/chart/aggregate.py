@@ -84,7 +84,7 @@ class _Panel:
         ends = [end for one in shown for end in (one.low, one.high, one.value) if isinstance(end, Fraction)]
         low = min([*ends, base])
         high = max([*ends, low + (step or 1), base])
-        limited = [one for one in shown if one.value is not None and one.bounded]
+        limited = [one for one in shown if one.limited]
         figures = iter(forms(column, limited))
         texts, widest = [], (Fraction(0), "∞" if len(limited) < len(shown) else "0")
         for one in shown:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 
 from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.tables.publication import PublishedTables, shown_measure
+from sitr.questions.tables.workload import Node
 from sitr.report.chart.svg import BLUE, LEFT, heading, line, pair, rect, svg
 from sitr.report.figures import CONFIDENCE, Figures, visible
 from sitr.report.words.words import Words, in_words
@@ -16,19 +18,31 @@ MOST_ROWS = 40
 _ROW = 30
 
 
-def chart(publication: PublishedTables, *, words: Words | None = None) -> str:
-    """The chart as SVG; its text says what it leaves out."""
+def chart(
+    publication: PublishedTables,
+    *,
+    words: Words | None = None,
+    node: Node | None = None,
+    hidden: Sequence[bool] = (),
+    most: int = MOST_ROWS,
+) -> str:
+    """The chart as SVG; its text says what it leaves out. It is of the first table if no other is named.
+
+    Cells that are `hidden`, because they are too uncertain to publish, are not drawn.
+    """
     words = in_words(words)
     say, plan = words.tables, publication.plan
-    node, measure = plan.workload.tables[0], shown_measure(plan)
+    node, measure = plan.workload.tables[0] if node is None else node, shown_measure(plan)
     cells = np.nan_to_num(publication.cells(measure, node).ravel())
     low, high = (part.ravel() for part in publication.ends(measure, node, confidence=CONFIDENCE))
     labels = [part.to_pylist() for part in publication.labels(node).values()]
     names = [" · ".join(map(visible, each)) for each in zip(*labels, strict=True)] if labels else [say.total()]
     size = len(cells)
-    places = list(range(size)) if size <= MOST_ROWS else np.argsort(-cells, kind="stable")[:MOST_ROWS].tolist()
+    places = [place for place in range(size) if not any(hidden[place : place + 1])]
+    if len(places) > most:
+        places = sorted(places, key=lambda place: -cells[place])[:most]
     form = Figures.fitting(Fraction(plan.error(measure, node, confidence=CONFIDENCE)), step=None)
-    limit = max(1e-300, *(float(high[place]) for place in places))
+    limit = max([1e-300, *(float(high[place]) for place in places)])
     note = say.drawn(len(places), size)
     parts, top = heading(say.title(plan, node, measure), note)
     for place in places:

@@ -12,14 +12,14 @@ promise      what it promises by itself
 distance     how far one unit moves the measured numbers, in granules: `l1`, `l2_squared`, `largest`; null where the
              mechanism finds out from the data
 moves        from which the distance follows, null where it has none: what one unit may add to the numbers, a list whose
-             parts add up. `relation`; each row adds `low` to `high`, or nothing, to at most `groups` of the `cells`
-             (null: unknown), with at most `rows_per_group` rows in each and `rows` in all (null: no other cap); and
-             there are as many such sets of numbers as `times` says. `low` and `high` are in granules; where they follow
-             from `bounds`, those are in the unit of the column: `low`, `high`, and the `centre` that is subtracted.
-             With `sums`, the numbers are this many sums of the sizes of all differences; with `deviations` J, they are
-             the deviations of buckets of 2, 4, …, 2^J cells
+             parts add up. `relation`; what it `counts`, see `sitr.report.evidence.adds`; the caps, `max_groups`,
+             `max_rows_per_group` and `max_rows` (null: no other cap), unless a unit counts once; and the number of
+             `cells` (null: unknown). Each row adds 0 to 1, or nothing; or a value between the `bounds`, in the unit of
+             the column: `low`, `high`, and the `centre` that is subtracted. There may be several such sets of numbers:
+             `times`. With `sums`, the numbers are this many sums of the sizes of all differences; with `deviations` J,
+             they are the deviations of buckets of 2, 4, …, 2^J cells; rows left out are `counted_up_to` a second cap
 granularity  the value of 1 in the unit of the column
-error        at 95% confidence, in the unit of the column; null unless additive noise hides the numbers
+error        of the noise at 95% confidence, in the unit of the column; null unless it is additive
 ===========  ===========================================================================================================
 
 ===================  ===================================================================================================
@@ -56,7 +56,7 @@ from sitr.mechanisms.shared import SharedNoise
 from sitr.mechanisms.sparse_histogram import SparseHistogram
 from sitr.mechanisms.threshold import Threshold
 from sitr.namespace import Later
-from sitr.numbers import Number, exact
+from sitr.numbers import Number, exact, upward
 from sitr.plans.plan import Measurement, Plan
 from sitr.report.envelope import promise_dict
 from sitr.report.evidence.adds import Moves
@@ -69,6 +69,7 @@ MOVED = {
     "sitr.questions.histogram.fit.HistogramPlan": Later("sitr.report.evidence.histogram"),
     "sitr.questions.suggest.question.SuggestionPlan": Later("sitr.report.evidence.suggest"),
     "sitr.questions.synthetic.plan.SynthesisPlan": Later("sitr.report.evidence.synthetic"),
+    "sitr.questions.tables.grouping.GroupingPlan": Later("sitr.report.evidence.tables"),
     "sitr.questions.tables.plan.TablesPlan": Later("sitr.report.evidence.tables"),
 }
 """The modules whose `moves` says what one unit may add; of other plans, nothing is known beyond the distance."""
@@ -87,7 +88,7 @@ def content(plan: Plan) -> dict[str, Any]:
 
 
 def _measurement(each: Measurement, moves: Moves) -> dict[str, Any]:
-    far = each.distance
+    far, noise = each.distance, getattr(each.mechanism, "noise", each.mechanism)
     return {
         "name": each.name,
         "mechanism": law(each.mechanism),
@@ -95,7 +96,7 @@ def _measurement(each: Measurement, moves: Moves) -> dict[str, Any]:
         "distance": far and {"l1": far.l1, "l2_squared": far.l2_squared, "largest": far.largest},
         "moves": moves and [one.to_dict() for one in moves],
         "granularity": _exactly(each.granularity),
-        "error": each.error(confidence=CONFIDENCE) if isinstance(each.mechanism, Noise) else None,
+        "error": upward(noise.error(confidence=CONFIDENCE) * each.granularity) if isinstance(noise, Noise) else None,
     }
 
 

@@ -9,7 +9,20 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-CARRIED = ("kind", "question", "price", "promise", "headline", "delta", "budget", "receipt", "plan", "join", "batch")
+CARRIED = (
+    "kind",
+    "question",
+    "price",
+    "promise",
+    "headline",
+    "delta",
+    "budget",
+    "receipt",
+    "plan",
+    "caps",
+    "join",
+    "batch",
+)
 """What a page carries of the JSON of an answer. The released numbers are in an element of their own, with a hash."""
 
 

@@ -7,7 +7,7 @@ from sitr.plans.plan import Measurement
 from sitr.questions.histogram.buckets import heights
 from sitr.questions.histogram.fit import COUNTS, HistogramPlan
 from sitr.questions.histogram.methods import Bins, Buckets, Tree
-from sitr.report.evidence.adds import Adds, Moves
+from sitr.report.evidence.adds import Adds, Counts, Moves, caps
 
 
 def moves(plan: HistogramPlan) -> list[Moves]:
@@ -30,18 +30,11 @@ def _choice(plan: HistogramPlan, choice: Measurement) -> Moves:
 
 def _cells(plan: HistogramPlan, *, deviations: int | None = None) -> Adds:
     query, unlisted = plan.tally.query, plan.tally.grid is None
-    return Adds(
-        query.changes,
-        each=1 if unlisted else query.max_rows_per_group,
-        groups=query.max_groups,
-        rows=None if unlisted else query.max_rows,
-        cells=query.cells if unlisted else plan.tally.cells,
-        deviations=deviations,
-    )
+    counts, cells = (Counts.UNITS, query.cells) if unlisted else (Counts.ROWS, plan.tally.cells)
+    return Adds(query.changes, counts, caps(query), cells, deviations=deviations)
 
 
-def _sums(plan: HistogramPlan, *, times: int = 1) -> Adds:
+def _sums(plan: HistogramPlan, *, times: int | None = None) -> Adds:
     """Sums over ranges of cells: all rows of a unit may be in one of them."""
     query = plan.tally.query
-    most = query.max_rows_per_group * query.max_groups if query.max_rows is None else query.max_rows
-    return Adds(query.changes, each=most, times=times)
+    return Adds(query.changes, Counts.ALL_ROWS, caps(query), times=times)

@@ -7,7 +7,7 @@ import math
 from sitr.dataset.cells import Granular
 from sitr.questions.synthetic.plan import SynthesisPlan
 from sitr.questions.synthetic.sheet import Sheet
-from sitr.report.evidence.adds import Adds, Moves
+from sitr.report.evidence.adds import Adds, Counts, Moves
 
 FIGURES = "distances"
 """The measurement of sums of differences: of each column, of each pair, and of the ranges of each ordered column."""
@@ -19,7 +19,8 @@ def moves(plan: SynthesisPlan) -> list[Moves]:
 
 
 def _moves(name: str, sheet: Sheet) -> Moves:
+    caps = {"max_groups": 1, "max_rows_per_group": sheet.most_rows, "max_rows": None}  # the whole table is one group
     if name != FIGURES:
-        return (Adds(sheet.relation, each=sheet.most_rows),)
+        return (Adds(sheet.relation, Counts.ALL_ROWS, caps),)
     columns, ordered = len(sheet.axes), sum(isinstance(axis, Granular) for axis in sheet.axes)
-    return (Adds(sheet.relation, each=sheet.most_rows, sums=columns + math.comb(columns, 2) + ordered),)
+    return (Adds(sheet.relation, Counts.ALL_ROWS, caps, sums=columns + math.comb(columns, 2) + ordered),)

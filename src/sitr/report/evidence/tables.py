@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sitr.questions.aggregate.term import Term
 from sitr.questions.tables.plan import TablesPlan
-from sitr.report.evidence.adds import Adds, Moves
+from sitr.report.evidence.adds import Adds, Counts, Moves, caps
 
 
 def moves(plan: TablesPlan) -> list[Moves]:
@@ -15,7 +15,6 @@ def moves(plan: TablesPlan) -> list[Moves]:
 
 
 def _moves(plan: TablesPlan, term: Term) -> Moves:
-    query, (low, high) = plan.records.query, term.reach
-    quantised = term.quantised
+    query, quantised = plan.records.query, term.quantised
     ends = None if quantised is None else (*quantised.ends, term.centre * term.granularity)
-    return (Adds(query.changes, low=low, high=high, each=query.max_rows_per_group, bounds=ends),)
+    return (Adds(query.changes, Counts.ALL_ROWS, caps(query), bounds=ends),)

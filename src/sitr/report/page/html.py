@@ -96,7 +96,7 @@ def page(paper: Paper, publication: Publication = NOBODY, *, release: str = "") 
         release=release,
         figures=figures(paper.to_dict()),
         checker=checker(),
-        **_head(paper, publication, query, receipt),
+        **head(paper, publication, query, receipt),
     )
 
 
@@ -113,8 +113,8 @@ def label(paper: Paper, publication: Publication = NOBODY) -> str:
         ("budget left", words.left_of(receipt.standing)),
         *((("contact", publication.contact),) if publication.contact else ()),
     )
-    head = _head(paper, replace(publication, contact=""), query, receipt)
-    return written("label.html", paper=paper, words=words, facts=facts, found=found, **head)
+    above = head(paper, replace(publication, contact=""), query, receipt)
+    return written("label.html", paper=paper, words=words, facts=facts, found=found, **above)
 
 
 def fragment(paper: Paper) -> str:
@@ -139,12 +139,17 @@ def shown(paper: Paper, *, pictures: bool = True) -> list[Section]:
     return found
 
 
+def promised(paper: Paper) -> list[Section]:
+    """The promise of an answer through every flavor, and what the best attack can do."""
+    return list(_promise(paper, *_answered(paper)))
+
+
 def _answered(paper: Paper) -> tuple[Protects, Receipt]:
     assert paper.query is not None and paper.receipt is not None
     return paper.query, paper.receipt
 
 
-def _head(paper: Paper, publication: Publication, query: Protects, receipt: Receipt) -> dict[str, Any]:
+def head(paper: Paper, publication: Publication, query: Protects, receipt: Receipt) -> dict[str, Any]:
     """What every document begins with: the title, the publisher, the promise and its meaning for one person."""
     words, found = paper.words, paper.headline
     assert found is not None
@@ -220,7 +225,7 @@ def _promise(paper: Paper, query: Protects, receipt: Receipt) -> Iterator[Sectio
     yield Section(
         "Through every flavor",
         sentences=(say.every_flavor(found),),
-        table=_flavors(views, words),
+        table=flavor_table(views, words),
         notes=(say.infinite(views.mass),) if any(view.missing is Missing.OUTRIGHT for view in views.rows) else (),
         level=Level.PROMISE,
     )
@@ -234,7 +239,7 @@ def _promise(paper: Paper, query: Protects, receipt: Receipt) -> Iterator[Sectio
     )
 
 
-def _flavors(views: Views, words: Words) -> PaperTable:
+def flavor_table(views: Views, words: Words) -> PaperTable:
     """One row for each flavor; the ε of the price's flavor and P(L > ε) stand beside the exact ε."""
     say, found = words.certificate, views.headline
     rows: list[tuple[str, ...]] = []

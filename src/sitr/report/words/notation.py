@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from sitr.flavors.arrows import Kept
+from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import Basis, Parts, RandomDP
 from sitr.flavors.uncapped import UNREACHABLE
@@ -53,7 +54,7 @@ def numbers(promise: Promise, *, write: Callable[[Number], str] = at_most) -> st
 
 
 def parameters(promise: Kept) -> dict[str, Fraction]:
-    """The parameters of a promise by symbol; γ comes last.
+    """The parameters of a promise that add up, by symbol; γ comes last. Of a Gaussian promise, the square adds up.
 
     >>> from sitr.flavors import PureDP
     >>> parameters(RandomDP(PureDP(0.5), 0.25))
@@ -61,6 +62,8 @@ def parameters(promise: Kept) -> dict[str, Fraction]:
     """
     if isinstance(promise, RandomDP):
         return {**parameters(cast("Kept", promise.inner)), "γ": exact(promise.gamma)}
+    if isinstance(promise, GaussianDP):
+        return {"μ²": exact(promise.mu) ** 2}
     return {GREEK[each.name]: exact(getattr(promise, each.name)) for each in fields(promise)}
 
 

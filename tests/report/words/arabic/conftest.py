@@ -20,6 +20,7 @@ from sitr.questions.arrow import arrow_type
 from sitr.questions.synthetic.marginals import measure
 from sitr.questions.synthetic.plan import plan
 from sitr.questions.synthetic.portrait import Portrait, portrait
+from sitr.questions.synthetic.validity import Checked, Demand
 from sitr.report import aggregate, histogram, statistic, synthetic
 from sitr.report.paper import Paper
 from sitr.report.words.arabic.arabic import ARABIC
@@ -62,7 +63,10 @@ def _statistic(record: Any, *, words: Words = ARABIC) -> Paper:
 
 def _synthetic(*, words: Words = ARABIC) -> Paper:
     judged = synthetic.quality(synthesized.FOUND, None, private=True, words=words)
-    return synthetic.answer(drawn_rows(), synthesized.RECEIPT, rows=synthesized.CODES, judged=judged, words=words)
+    checked = tuple(Checked(demand, ("age",), place % 2 * 7) for place, demand in enumerate(Demand))
+    return synthetic.answer(
+        drawn_rows(), synthesized.RECEIPT, rows=synthesized.CODES, judged=judged, checked=checked, words=words
+    )
 
 
 PAPERS: dict[str, Callable[..., Paper]] = {

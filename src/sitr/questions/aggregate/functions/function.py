@@ -74,6 +74,11 @@ class Estimate:
         """Whether both ends are finite."""
         return isinstance(self.low, Fraction) and isinstance(self.high, Fraction)
 
+    @property
+    def limited(self) -> bool:
+        """Whether there is a number, and its error is finite."""
+        return self.value is not None and self.bounded
+
 
 class Formula(Protocol):
     """How a column follows from what is measured. It sees noisy numbers only, so it costs nothing.

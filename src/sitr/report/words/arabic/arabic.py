@@ -10,6 +10,7 @@ from sitr.accounting.filter import Filter
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Kept
+from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
@@ -127,6 +128,8 @@ class Arabic:
                 return "الخصوصية التفاضلية المركزة الصفرية"
             case ApproximateZeroConcentratedDP():
                 return "الخصوصية التفاضلية المركزة الصفرية التقريبية"
+            case GaussianDP():
+                return "الخصوصية التفاضلية الغاوسية"
             case RandomDP(inner):
                 return f"{self.flavor(cast('Kept', inner))} العشوائية"
 
@@ -188,6 +191,16 @@ class Arabic:
             )
         if headline.odds is None or headline.delta == 0.0:
             return bound
+        if isinstance(inner, GaussianDP):
+            larger = ltr(f"ε′ = μ²/2 + μ√(2 ln(1/δ)) = {rounded(headline.odds)}")
+            chosen = ltr(f"δ = {at_most(headline.delta)}")
+            return (
+                f"الوعد نفسه هو {ltr(symbols(inner))}: كل اختبار لوجود شخص ضمن البيانات يخطئ بقدر ما يخطئ اختبار بين "
+                f"{ltr('N(0, 1)')} و{ltr('N(μ, 1)')} على الأقل. وهو بصيغة {ltr('(ε, δ)')}: {bound} وتحتاج نسبة "
+                f"الأرجحية إلى عدد أكبر: تتجاوز الخسارة {larger} باحتمال لا يتجاوز {DELTA} (الخصوصية التفاضلية "
+                f"الاحتمالية)، وعامل نسبة الأرجحية هو {ltr('e^ε′')} مقرَّبًا إلى الأعلى. وقد اختيرت {chosen} لهذا "
+                f"التقرير؛ وكل {DELTA} أخرى تعطي {EPSILON} و{ltr('ε′')} أخريين."
+            )
         offset = "ξ + " if isinstance(inner, ZeroConcentratedDP) and inner.xi else ""
         larger = ltr(f"ε′ = {offset}ρ + 2√(ρ ln(1/δ)) = {rounded(headline.odds)}")
         return (

@@ -15,9 +15,11 @@ from sitr.report.words.arabic.nouns import CELL, COLUMN, PAIR, ROW, TABLE, VALUE
 
 if TYPE_CHECKING:
     from sitr.questions.synthetic import plan as planned
+    from sitr.questions.synthetic.agreement import Agreement, TableFit
     from sitr.questions.synthetic.figures import Figure, Quality
     from sitr.questions.synthetic.plan import SynthesisPlan
     from sitr.questions.synthetic.portrait import Portrait
+    from sitr.questions.synthetic.validity import Checked
 else:
     planned = Later("sitr.questions.synthetic.plan")
 
@@ -44,6 +46,92 @@ class SyntheticWords:
         return (
             "يقارن الرسم الصفوف الاصطناعية بالجداول ذات الضوضاء التي صُنعت منها، فكلاهما يشترك في أخطاء الضوضاء. وهو لا "
             "يبين مدى بعدهما عن البيانات."
+        )
+
+    def mark(self, dataset: str, /) -> str:
+        """What a file of rows is."""
+        return f"هذه صفوف اصطناعية: تحاكي {named(dataset)} ولا تخص أحدًا. وقد سُحبت من نموذج طُوبق مع جداول عليها ضوضاء."
+
+    def agreement(self, found: Agreement, /) -> tuple[str, ...]:
+        """How closely the rows follow the noisy tables, in one number, and what that number is not."""
+        over = "أزواج الأعمدة كلها" if found.of(2) else "الأعمدة كلها"
+        return (
+            f"الدرجة: {ltr(f'{100 * found.score:.1f}')} من {ltr('100')}، وهي متوسط {over}. ودرجة الجدول {ltr('100')} "
+            f"إذا كانت للصفوف في كل خلية نسبة الجدول ذي الضوضاء نفسها، و{ltr('0')} إذا لم تجمعهما خلية.",
+            "تقارن الدرجة الصفوف بما صدر، ولا تكلف شيئًا. ولا يمكنها أن تظهر خطأ في الجداول ذات الضوضاء نفسها: فلذلك قِس "
+            "الجودة مقابل ثمن، أو قارن بجدول علني.",
+        )
+
+    def fits(self, found: Agreement, /) -> tuple[tuple[str, Sequence[TableFit]], ...]:
+        """The tables by their number of columns."""
+        return (("الأعمدة المفردة", found.of(1)), ("أزواج الأعمدة", found.of(2)), ("الثلاثيات", found.of(3)))
+
+    def between(self, columns: Sequence[str], /) -> str:
+        """The names of a few columns."""
+        return _pair(columns)
+
+    def pair_map(self) -> str:
+        """The title of the map of pairs."""
+        return f"الأعمدة (على القطر) وأزواج الأعمدة: الدرجة من {ltr('100')}، والأغمق أدنى"
+
+    def triple_map(self) -> str:
+        """The title of the map of triples."""
+        return "ثلاثيات الأعمدة: متوسط درجات كل الثلاثيات التي فيها العمودان"
+
+    def heat(self, score: float, /) -> tuple[str, str]:
+        """The title and the description of the map of scores."""
+        return (
+            "ما مدى مطابقة الصفوف للجداول ذات الضوضاء",
+            f"مربع لكل زوج من الأعمدة ودرجته من {ltr('0')} إلى {ltr('100')}. والمتوسط {ltr(f'{100 * score:.1f}')}. "
+            "والأرقام في الأعلى تدل على الأعمدة التي لها الرقم نفسه في الجانب.",
+        )
+
+    def demand(self, checked: Checked, /) -> str:
+        """What was checked."""
+        match checked.demand.value:
+            case "type":
+                return "نوع العمود"
+            case "values":
+                return "قيم علنية فقط، ضمن الحدود"
+            case "null":
+                return f"لا قيمة {ltr('NULL')}"
+            case "derived":
+                return "يساوي ما تحسبه قاعدته"
+            case "ordered":
+                return "الأول لا يزيد على الثاني"
+            case "together":
+                return f"{ltr('NULL')} معًا أو لا شيء"
+        return "لا صف يحقق شرطًا ممنوعًا"
+
+    def valid(self, broken: int, rows: int, /) -> str:
+        """How many rows break a demand."""
+        return "كل الصفوف" if not broken else f"خالفه {ltr(number(broken))} من أصل {ltr(number(rows))} من الصفوف"
+
+    def uses(self) -> tuple[str, ...]:
+        """What the rows can be used for."""
+        return (
+            "كتابة البرامج والاستعلامات والتقارير وتجريبها قبل تشغيلها على البيانات",
+            "التعليم، واستكشاف الأسئلة التي تستحق أن تُسأل",
+            "تقدير نسب القيم المفردة وأزواج القيم، بقدر ما تقوله الدرجات تقريبًا",
+            "التخطيط لسؤال: ثم اسأله عن البيانات مقابل ثمن، واستشهد بتلك الإجابة",
+        )
+
+    def limits(self) -> tuple[str, ...]:
+        """What the rows cannot carry."""
+        return (
+            "الارتباط بين ثلاثة أعمدة أو أكثر مما لا يظهر في جدول مقيس",
+            "ما هو أندر من الضوضاء: المجموعات الصغيرة والقيم الشاذة والحالات المفردة",
+            "القيم الأدق من الخلايا، والعلاقات بين الصفوف، كزيارات الشخص نفسه",
+            "الاختبارات والأخطاء المعيارية: فالصفوف المسحوبة لا تدل على عدد الناس",
+            "القرارات بشأن أي شخص: فلا صف هو شخص",
+        )
+
+    def person(self) -> tuple[str, ...]:
+        """What the promise means for a person."""
+        return (
+            "لم يُنسخ صف أحد: فكل الصفوف سُحبت من جداول عليها ضوضاء، والوعد في هذه الصفحة يسري على هذه الجداول، ومن ثم "
+            "على كل الصفوف التي تُسحب منها يومًا.",
+            "قد يشبه صف شخصًا حقيقيًا مصادفة. أما وجود ذلك الشخص في البيانات فلم يغير ما صدر بأكثر مما يسمح به الوعد.",
         )
 
     def public(self, plan: SynthesisPlan, /) -> tuple[str, ...]:

@@ -33,8 +33,14 @@ class TablesWords:
         """The table without columns."""
         return "الإجمالي"
 
+    def every(self) -> str:
+        """In place of a key, in rows that are for all its values."""
+        return "(الكل)"
+
     def measure(self, measure: Measure, /) -> str:
-        """What the numbers of a column are."""
+        """What the numbers of a column are; in SQL, columns have names of their own."""
+        if measure.name not in ("count", "people") and " of " not in measure.name:
+            return named(measure.name)
         column = named(measure.name.partition(" of ")[2])
         return {
             MeasureKind.COUNT: "عدد الصفوف",
@@ -80,17 +86,58 @@ class TablesWords:
     def adds_up(self, plan: TablesPlan, /) -> str:
         """Which numbers add up."""
         means = any(measure.kind is MeasureKind.MEAN for measure in plan.measures)
+        numbers = (
+            "والأعداد صحيحة وغير سالبة، وهذا يحيزها."
+            if plan.whole
+            else "وقد تكون الأعداد سالبة أو كسرية، لأن تصحيحها يحيز المجاميع."
+        )
         return (
-            "كل هامش يساوي مجموع أجزائه تمامًا، في جميع الجداول. وقد تكون الأعداد سالبة أو كسرية، لأن تصحيحها يحيز "
-            "المجاميع." + (" أما المتوسطات فلا تُجمع." if means else "")
+            f"كل هامش يساوي مجموع أجزائه تمامًا، في جميع الجداول. {numbers}"
+            + (" أما المتوسطات فلا تُجمع." if means else "")
+            + (" والصفوف التي ليست لها قيمة عامة في أحد الأعمدة لا تُحسب في أي جدول." if plan.drops_rows else "")
         )
 
     def intervals(self, plan: TablesPlan, /) -> str:
         """What the intervals mean."""
         means = any(measure.kind is MeasureKind.MEAN for measure in plan.measures)
-        return f"كل فترة، وحدها، تحتوي العدد الدقيق للصفوف المحسوبة باحتمال {confidence()}." + (
-            " وحيث يمكن أن يكون عدد القيم صفرًا تكون فترة المتوسط هي حدوده." if means else ""
+        each = (
+            "تختار أعداد فيها ضوضاء الصفوف أو ترتبها، لذلك تحتوي جميع الفترات معًا الأعداد الدقيقة للصفوف المحسوبة "
+            f"باحتمال {confidence()}."
+            if plan.by_noise
+            else f"كل فترة، وحدها، تحتوي العدد الدقيق للصفوف المحسوبة باحتمال {confidence()}."
         )
+        cut = (
+            " وتُحسب الفترات من الأعداد قبل تقريبها إلى أعداد صحيحة، وتُقصر على الأعداد الممكنة، وتُوسَّع حيث يقع "
+            "العدد المقرَّب خارجها: لذلك تحتوي الأعداد الدقيقة بالاحتمال المذكور."
+        )
+        return (
+            each
+            + (" وحيث يمكن أن يكون عدد القيم صفرًا تكون فترة المتوسط هي حدوده." if means else "")
+            + (cut if plan.whole else "")
+        )
+
+    def rounded(self) -> str:
+        """What rounding to whole numbers did."""
+        return (
+            "قُربت الأعداد إلى أعداد صحيحة غير سالبة تظل تُجمع، أقرب ما يمكن إلى الأعداد غير المتحيزة. وثمن ذلك تحيز: "
+            "فالأعداد الصغيرة تزيد غالبًا، والكبيرة تنقص. ومتوسط الإزاحة لجدول هو متوسط كل الفروق، ومتوسط مقدارها يحسب "
+            "كل فرق بلا إشارته."
+        )
+
+    def will_round(self) -> str:
+        """That numbers will be rounded."""
+        return (
+            "ستُقرب الأعداد إلى أعداد صحيحة تُجمع. ومقدار إزاحتها يتوقف على الضوضاء؛ ويذكره الجواب لكل جدول، "
+            "والأخطاء هنا هي ما قبل التقريب."
+        )
+
+    def shift_of(self, measure: Measure, /) -> str:
+        """The heading of the mean shift of a measure."""
+        return f"متوسط الإزاحة: {self.measure(measure)}"
+
+    def size_of_shift(self, measure: Measure, /) -> str:
+        """The heading of the mean size of the shifts of a measure."""
+        return f"متوسط مقدار الإزاحة: {self.measure(measure)}"
 
     def exposure(self, plan: TablesPlan, /) -> str:
         """How the promise could fail."""
@@ -112,6 +159,30 @@ class TablesWords:
         """What was released, in a few words."""
         cells = counted(sum(map(plan.workload.cells, plan.workload.tables)), CELL)
         return f"{counted(len(plan.workload.tables), TABLE)} ({cells})"
+
+    def sort_by(self) -> str:
+        """What the headings of a table on a page do."""
+        return "اضغط على عنوان عمود لترتيب الجدول بحسبه."
+
+    def on_this_page(self) -> str:
+        """The heading of the list of tables."""
+        return "الجداول في هذه الصفحة"
+
+    def mark(self) -> str:
+        """The heading of quality marks."""
+        return "الجودة"
+
+    def withheld(self) -> str:
+        """In place of a number that is too uncertain to publish."""
+        return "غير مؤكد"
+
+    def few(self) -> str:
+        """A note beside a small number."""
+        return "صغير"
+
+    def certificate(self) -> str:
+        """The link to the certificate."""
+        return "شهادة جميع الجداول: ما وُعد به، وكيف، وكيف يُتحقق منه"
 
     def notes_title(self) -> str:
         """The name of the sheet with notes."""

@@ -285,6 +285,11 @@ class AggregateWords:
                 "Apart from that, the loss has no fixed ceiling, but a thin tail like a Gaussian's: ρ bounds the "
                 "probability of large losses, and every loss is finite."
             )
+        if isinstance(plan.price, GaussianDP):
+            return (
+                "The loss has no fixed ceiling, but the tail of a Gaussian: μ bounds the probability of large losses, "
+                "and every loss is finite."
+            )
         if isinstance(plan.price, ZeroConcentratedDP | ApproximateZeroConcentratedDP):
             return (
                 "The loss has no fixed ceiling, but a thin tail like a Gaussian's: ρ bounds the probability of large "

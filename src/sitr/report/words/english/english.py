@@ -11,6 +11,7 @@ from sitr.dataclass import dataclass
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Kept
+from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
@@ -165,6 +166,8 @@ class English:
                 return "zero-concentrated differential privacy"
             case ApproximateZeroConcentratedDP():
                 return "approximate zero-concentrated differential privacy"
+            case GaussianDP():
+                return "Gaussian differential privacy"
             case RandomDP(inner):
                 return f"random {self.flavor(_inside(inner))}"
 
@@ -235,6 +238,14 @@ class English:
             )
         if headline.odds is None or headline.delta == 0.0:
             return bound
+        if isinstance(inner, GaussianDP):
+            return (
+                f"The promise itself is {symbols(inner)}: every test of whether somebody is in the data errs at least "
+                f"as much as one between N(0, 1) and N(μ, 1). As (ε, δ) it is {bound} The odds need a larger number: "
+                f"the loss exceeds ε′ = μ²/2 + μ√(2 ln(1/δ)) = {rounded(headline.odds)} with probability at most δ "
+                "(probabilistic differential privacy), and the factor of the odds is e^ε′, rounded up. "
+                f"δ = {at_most(headline.delta)} was chosen for this report; another δ gives another ε and ε′."
+            )
         offset = "ξ + " if isinstance(inner, ZeroConcentratedDP) and inner.xi else ""
         return (
             f"The promise itself is {symbols(headline.promise)}: every moment of the privacy loss is at most a "

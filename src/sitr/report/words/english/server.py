@@ -19,6 +19,9 @@ class ServerWords:
     change_password = "Change the password"
     password_changed = "The password was changed. Log in again."
     wrong_login = "The name or the password is wrong."
+    log_in_elsewhere = "Log in with your organization"
+    not_identified = "Your organization's login was not accepted. Try again, or ask an administrator."
+    entered = "You are logged in. Continue."
     welcome = "Answers from sensitive data, with a price that everybody can see."
     invitation = "Invitation"
     invited = "Choose a password. Then you can log in."
@@ -107,8 +110,8 @@ class ServerWords:
     problem = "This does not work"
     instead = "This question can be asked:"
     done = "Done."
-    play_title = "What many answers cost together"
-    play_help = "Every theorem is right; some are tighter. No account is needed, and no data are involved."
+    play_title = "Play with privacy"
+    play_help = "Move the sliders. No account is needed, and no data are involved."
     promise = "The promise of one answer"
     times = "How many answers"
     group = "Size of a group"
@@ -122,3 +125,153 @@ class ServerWords:
     scope_read = "read"
     scope_ask = "ask"
     scope_decide = "decide"
+    completions = "Complete with:"
+    starters = "Begin with one of these:"
+    cheaper = "cheaper, larger errors"
+    dearer = "dearer, smaller errors"
+    target = "Or the errors that you accept"
+    target_help = "Write for example n=100 for at most 100 rows, or n=5%. Then the price follows from it."
+    limits = "Caps and bias"
+    caps_help = (
+        "The caps limit the groups that one person counts in, and the rows in each of them. Lower caps mean less "
+        "noise, but leave more out. Empty fields keep the public caps of the data set."
+    )
+    max_groups = "Groups of one person"
+    max_rows_per_group = "Rows in each group"
+    auto_caps = "Choose the caps privately, for a tenth of the price"
+    bias_help = (
+        "What caps and bounds leave out is called bias. A twentieth of the price measures from how many "
+        "people something is left out."
+    )
+    bias_off = "Do not measure the bias"
+    imagine = "Draw the preview as if there were this many rows"
+    keys_known = "groups are public"
+    summable = "can be summed"
+    needs_approval = "This price needs the approval of a steward. Say why you ask."
+    preview = "Before you pay"
+    preview_here = "Type a question, and see here what its answer could look like before you pay."
+    invented = "Invented values"
+    invented_help = (
+        "These values are made up from public names and bounds. The error bars are those of your price, "
+        "for a table with about as many rows."
+    )
+    compare = "Compare"
+    compare_help = "Choose two answers. Their difference follows from what was released, so it is free."
+    first = "First answer"
+    second = "Second answer"
+    difference_help = (
+        "A number of both answers and its difference hold together with probability 95%, so they are "
+        "wider than those on the pages of the answers."
+    )
+    again = "Ask it again"
+    again_help = "At the same price, the same answer comes back for free."
+    flavors = "Through every flavor"
+    flavors_help = "Show what this answer promises in every flavor of differential privacy"
+    public = "What is public"
+    period = "Period"
+    bounds = "Bounds"
+    keys = "Public values"
+    suggest = "Caps and bounds that fit"
+    suggest_help = (
+        "For a small price, noisy histograms show how many groups and rows people have, and which values "
+        "occur. The caps and bounds with the least expected error follow from them."
+    )
+    suggest_for = "For a column or a question"
+    suggest_pay = "Suggest and pay"
+    register = "Register a data set"
+    register_help = (
+        "You see the names and types of columns, never rows. What you declare becomes public, so it must "
+        "come from public knowledge, never from the rows."
+    )
+    choose_file = "Choose a file"
+    no_files = "The operator has allowed no folder with Parquet or CSV files."
+    who_protected = "Who is protected"
+    unit = "Column that identifies a person"
+    unit_row = "(nobody has two rows)"
+    relation = "What is hidden"
+    relation_add_remove = "whether somebody is in the data"
+    relation_replace_one = "who somebody in the data is"
+    caps_register = (
+        "Choose caps that most people stay below. Later, a small price buys a private suggestion of better "
+        "ones for each question."
+    )
+    what_public = "What is public about the columns"
+    public_help = (
+        "Bounds make numbers summable. Public values, separated by commas, are the groups of an answer. "
+        "Leave a field empty if you are not sure."
+    )
+    step = "Step"
+    low = "lowest value"
+    high = "highest value"
+    confirm_types = "The types were detected from the rows. I confirm that they may be public."
+    whole_promise = "What all answers together may cost"
+    register_last = (
+        "Every value is read once, so that none can make a question fail later. The budget is opened in a "
+        "ledger, and nothing is charged."
+    )
+    publish = "Tables"
+    synthetic = "Synthetic rows"
+    compose = "Compose tables"
+    compose_help = "Many tables for one price. Every margin equals the sum of its parts, in all tables."
+    table = "Table"
+    measures = "What is tabulated"
+    bins = "Cells of a column of numbers"
+    pay_tables = "Pay for the tables"
+    tables_here = "Choose columns, and see here the error of every table before you pay."
+    published = "Public pages"
+    make_public = "Show it to everybody"
+    address = "Address (empty: one that nobody can guess)"
+    public_page_help = (
+        "The page, its certificate and its table can then be read without an account. Everything else stays private."
+    )
+    withdraw = "Withdraw"
+    synthetic_help = (
+        "Noisy tables are paid for. Rows that imitate them can then be drawn for free, as often as you like."
+    )
+    how_many_rows = "How many rows"
+    pay_rows = "Pay and draw rows"
+    first_rows = "First rows"
+    rows_here = "Choose columns, and see here how far off the tables would be before you pay."
+    left_then = "Left then in"
+    similar = "Similar questions, answered already and free to read"
+    too_little_left = "An account has too little left for this price."
+    news = "For you"
+    answered_before = "You can read an answer to this question for free:"
+    play_loss = "The loss of two Gaussians"
+    help_loss = (
+        "An answer is a number with Gaussian noise. With you, the number is 1 larger. The loss says how much "
+        "more likely an answer is with you than without you."
+    )
+    play_composition = "Many answers together"
+    help_composition = "Losses add up. Every theorem is right, but some are tighter."
+    play_group = "Groups"
+    help_group = "A family shares its secrets. The promise to a group is weaker than the promise to one person."
+    play_random = "Random differential privacy"
+    help_random = (
+        "A random promise holds for all but a fraction γ of data sets, and these fractions add up over answers."
+    )
+    play_convert = "Convert a promise"
+    help_convert = "The same promise, as far as it can be proved in every other flavor."
+    play_training = "Train a model (DP-SGD)"
+    help_training = "Every step takes a random batch, clips gradients and adds noise."
+    noise = "Noise σ"
+    examples = "Examples"
+    batch = "Batch"
+    epochs = "Epochs"
+    steps = "Steps:"
+    bells = "The answer without you, and with you"
+    without_you = "without you"
+    with_you = "with you"
+    out_of = "of"
+
+    def differences(self, column: str, /) -> tuple[str, str, str]:
+        """The headings of a number in two answers, and of its difference."""
+        return (f"{column}, first", f"{column}, second", f"{column}, difference")
+
+    def loss_of(self, epsilon: float, /) -> str:
+        """The title of a picture of the loss."""
+        return f"The privacy loss, and how often it exceeds ε = {epsilon:g}"
+
+    def bare(self, count: int, whole: int, /) -> str:
+        """How many data sets may get no promise."""
+        return f"Of {whole:,} data sets, {count:,} may get no promise."

@@ -13,9 +13,11 @@ from sitr.report.words.notation import notation
 
 if TYPE_CHECKING:
     from sitr.questions.synthetic import plan as planned
+    from sitr.questions.synthetic.agreement import Agreement, TableFit
     from sitr.questions.synthetic.figures import Figure, Quality
     from sitr.questions.synthetic.plan import SynthesisPlan
     from sitr.questions.synthetic.portrait import Portrait
+    from sitr.questions.synthetic.validity import Checked
 else:
     planned = Later("sitr.questions.synthetic.plan")
 
@@ -42,6 +44,95 @@ class SyntheticWords:
         return (
             "The chart compares the synthetic rows with the noisy tables from which they were made, so both share the "
             "errors of the noise. It does not show how far they are from the data."
+        )
+
+    def mark(self, dataset: str, /) -> str:
+        """What a file of rows is."""
+        return (
+            f"These rows are synthetic: they imitate {visible(dataset)} and belong to nobody. They were drawn from a "
+            "model that was fitted to noisy tables."
+        )
+
+    def agreement(self, found: Agreement, /) -> tuple[str, ...]:
+        """How closely the rows follow the noisy tables, in one number, and what that number is not."""
+        return (
+            f"Score: {100 * found.score:.1f} of 100, the mean over all {'pairs of ' if found.of(2) else ''}columns. A "
+            "table scores 100 if the rows have the same share in each cell, and 0 if they share no cell with it.",
+            "This compares the rows with what was released, and costs nothing. It cannot show an error that the noisy "
+            "tables have themselves: for that, measure the quality for a price, or compare with a public table.",
+        )
+
+    def fits(self, found: Agreement, /) -> tuple[tuple[str, Sequence[TableFit]], ...]:
+        """The tables by their number of columns."""
+        return (("single columns", found.of(1)), ("pairs of columns", found.of(2)), ("triples", found.of(3)))
+
+    def between(self, columns: Sequence[str], /) -> str:
+        """The names of a few columns."""
+        return _pair(columns)
+
+    def pair_map(self) -> str:
+        """The title of the map of pairs."""
+        return "Columns (on the diagonal) and pairs of columns: score of 100, darker where it is lower"
+
+    def triple_map(self) -> str:
+        """The title of the map of triples."""
+        return "Triples of columns: mean score of all triples with both columns"
+
+    def heat(self, score: float, /) -> tuple[str, str]:
+        """The title and the description of the map of scores."""
+        return (
+            "How closely the rows follow the noisy tables",
+            f"A tile for each pair of columns with its score, from 0 to 100. The mean is {100 * score:.1f}. The "
+            "numbers across stand for the columns with the same number down.",
+        )
+
+    def demand(self, checked: Checked, /) -> str:
+        """What was checked."""
+        match checked.demand.value:
+            case "type":
+                return "the type of the column"
+            case "values":
+                return "only public values, within bounds"
+            case "null":
+                return "no NULL"
+            case "derived":
+                return "equal to what its rule computes"
+            case "ordered":
+                return "the first is at most the second"
+            case "together":
+                return "NULL together, or not at all"
+        return "no row meets a condition that none may meet"
+
+    def valid(self, broken: int, rows: int, /) -> str:
+        """How many rows break a demand."""
+        return "every row" if not broken else f"broken in {number(broken)} of {number(rows)} rows"
+
+    def uses(self) -> tuple[str, ...]:
+        """What the rows can be used for."""
+        return (
+            "to write and test programs, queries and reports before they run on the data",
+            "to teach, and to explore which questions are worth asking",
+            "to estimate shares of single values and of pairs of values, about as well as the scores say",
+            "to plan a question: then ask it of the data, for a price, and quote that answer",
+        )
+
+    def limits(self) -> tuple[str, ...]:
+        """What the rows cannot carry."""
+        return (
+            "dependence among three or more columns that no measured table shows",
+            "what is rarer than the noise: small groups, outliers, single cases",
+            "values finer than the cells, and relations between rows, such as visits of the same person",
+            "tests and standard errors: rows that were drawn tell nothing about how many people there are",
+            "decisions about any one person: no row is a person",
+        )
+
+    def person(self) -> tuple[str, ...]:
+        """What the promise means for a person."""
+        return (
+            "Nobody's row was copied: all rows were drawn from noisy tables. The promise on this page holds for these "
+            "tables, and so for all rows that will ever be drawn from them.",
+            "A row can resemble a real person by chance. Whether that person was in the data changed what was released "
+            "by no more than the promise allows.",
         )
 
     def public(self, plan: SynthesisPlan, /) -> tuple[str, ...]:

@@ -30,6 +30,10 @@ class TablesWords:
         """The table without columns."""
         return "total"
 
+    def every(self) -> str:
+        """In place of a key, in rows that are for all its values."""
+        return "(all)"
+
     def measure(self, measure: Measure, /) -> str:
         """What the numbers of a column are."""
         return visible(measure.name)
@@ -71,19 +75,59 @@ class TablesWords:
     def adds_up(self, plan: TablesPlan, /) -> str:
         """Which numbers add up."""
         means = any(measure.kind is MeasureKind.MEAN for measure in plan.measures)
+        left = " Rows without a public value in one of the columns are left out of all tables."
+        numbers = (
+            "Counts are whole and not negative; this biases them."
+            if plan.whole
+            else "Numbers can be negative or fractional, because correcting them would bias sums."
+        )
         return (
-            "Every margin equals the sum of its parts, exactly, in all tables. Numbers can be negative or fractional, "
-            "because correcting them would bias sums." + (" Means do not add up." if means else "")
+            f"Every margin equals the sum of its parts, exactly, in all tables. {numbers}"
+            + (" Means do not add up." if means else "")
+            + (left if plan.drops_rows else "")
         )
 
     def intervals(self, plan: TablesPlan, /) -> str:
         """What the intervals mean."""
         means = any(measure.kind is MeasureKind.MEAN for measure in plan.measures)
-        return (
-            "Each interval, taken alone, contains the exact number of the counted rows with "
-            f"{about(CONFIDENCE * 100)}% probability."
-            + (" Where there may be no values, the interval of a mean is that of its bounds." if means else "")
+        each = (
+            "Noisy numbers select or sort the rows, so all intervals together contain the exact numbers of the counted "
+            "rows with "
+            if plan.by_noise
+            else "Each interval, taken alone, contains the exact number of the counted rows with "
         )
+        cut = (
+            " Intervals follow from the numbers before they were rounded to whole ones, cut to possible numbers and "
+            "widened where a rounded number is outside: so they contain the exact numbers as often as they say."
+        )
+        return (
+            f"{each}{about(CONFIDENCE * 100)}% probability."
+            + (" Where there may be no values, the interval of a mean is that of its bounds." if means else "")
+            + (cut if plan.whole else "")
+        )
+
+    def rounded(self) -> str:
+        """What rounding to whole numbers did."""
+        return (
+            "Numbers were rounded to whole ones that are not negative and still add up, as near as possible to the "
+            "unbiased ones. The price is a bias: small numbers are mostly too large, and large ones too small. The "
+            "mean shift of a table is the mean of all differences, and the mean size counts each without its sign."
+        )
+
+    def will_round(self) -> str:
+        """That numbers will be rounded."""
+        return (
+            "Numbers will be rounded to whole ones that add up. By how much this moves them depends on the noise; the "
+            "answer states it for each table, and errors here are those before rounding."
+        )
+
+    def shift_of(self, measure: Measure, /) -> str:
+        """The heading of the mean shift of a measure."""
+        return f"mean shift of {visible(measure.name)}"
+
+    def size_of_shift(self, measure: Measure, /) -> str:
+        """The heading of the mean size of the shifts of a measure."""
+        return f"mean size of the shift of {visible(measure.name)}"
 
     def exposure(self, plan: TablesPlan, /) -> str:
         """How the promise could fail."""
@@ -105,6 +149,30 @@ class TablesWords:
         """What was released, in a few words."""
         cells = counted(sum(map(plan.workload.cells, plan.workload.tables)), "cell")
         return f"{counted(len(plan.workload.tables), 'table')} with {cells}"
+
+    def sort_by(self) -> str:
+        """What the headings of a table on a page do."""
+        return "Press a heading to sort a table by its column."
+
+    def on_this_page(self) -> str:
+        """The heading of the list of tables."""
+        return "Tables on this page"
+
+    def mark(self) -> str:
+        """The heading of quality marks."""
+        return "quality"
+
+    def withheld(self) -> str:
+        """In place of a number that is too uncertain to publish."""
+        return "too uncertain"
+
+    def few(self) -> str:
+        """A note beside a small number."""
+        return "small"
+
+    def certificate(self) -> str:
+        """The link to the certificate."""
+        return "Certificate of all tables: what was promised, how, and how to check it"
 
     def notes_title(self) -> str:
         """The name of the sheet with notes."""

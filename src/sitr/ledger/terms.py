@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from sitr import arguments
 from sitr.dataset.database import Address, DatabaseTable
 from sitr.dataset.description import Description, load
 from sitr.dataset.file_table import FileTable
@@ -18,14 +18,13 @@ from sitr.dataset.schema import Table
 from sitr.errors import DescriptionError
 from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import write
+from sitr.flavors.random import RandomDP
+from sitr.ledger import registry
 from sitr.ledger.ledger import Ledger
 from sitr.ledger.located import Where as At
 from sitr.ledger.located import addressed, located
 from sitr.ledger.sql import SqlLedger
-from sitr.session.desk import account_name
-
-if TYPE_CHECKING:
-    from sitr.session.public import Source
+from sitr.neighbors.relation import Relation
 
 Where = At | Ledger
 
@@ -73,7 +72,7 @@ def check_terms(fixed: Description, table: Table, promise: Kept | None, ledger: 
     assert fixed.promise is not None
     assert fixed.ledger is not None
     others = []
-    if account_name(table) != account_name(fixed.table):
+    if table.account != fixed.table.account:
         others.append(f"the name {table.name}")
     if promise is not None and promise != fixed.promise:
         others.append(f"the promise {write(promise)}")
@@ -110,7 +109,7 @@ def check_pair(promise: Kept | None, ledger: At | None) -> None:
         SqlLedger(place, create=False)
 
 
-def check_public(fixed: Description, public: Mapping[str, Source]) -> None:
+def check_public(fixed: Description, public: Mapping[str, object]) -> None:
     """Refuse public tables that the description does not declare: comparisons with them would be free and exact."""
     declared = {name: _resolved(file) for name, file in fixed.public.items()}
     for name, source in public.items():
@@ -122,7 +121,7 @@ def check_public(fixed: Description, public: Mapping[str, Source]) -> None:
             )
 
 
-def check_unprotected(public: Mapping[str, Source]) -> None:
+def check_unprotected(public: Mapping[str, object]) -> None:
     """Refuse a public table whose file has a budget of its own, which a description beside it names."""
     for name, source in public.items():
         if isinstance(source, Path | FileTable) and (fixed := fixed_terms(source, None)) is not None:
@@ -187,3 +186,41 @@ def _named(ledger: Where) -> str:
     if isinstance(ledger, SqlLedger):
         return str(ledger.place)
     return str(addressed(ledger)) if isinstance(ledger, str | Path | Address) else f"of type {type(ledger).__name__}"
+
+
+def opened(table: Table, promise: Kept, ledger: str | Path | Address | Ledger, *, source: str, second: bool) -> Ledger:
+    """The ledger, with an account of this data set on these terms."""
+    allowed(table.relation, promise)
+    if not isinstance(ledger, str | Address) and not hasattr(ledger, "charge"):
+        arguments.path(ledger, of="sitr.db")
+    account, neighbors = table.account, table.neighbors()
+    if not isinstance(ledger, str | Path | Address | SqlLedger):
+        ledger.open(account, promise=promise, neighbors=neighbors)
+        return ledger
+    place = ledger.place if isinstance(ledger, SqlLedger) else located(ledger, patience=0.0).place
+    if not second:  # before a file is made
+        registry.refuse_second(source or registry.account_source(place, account), place, account)
+    keeper = ledger if isinstance(ledger, SqlLedger) else SqlLedger(ledger)
+    keeper.open(account, promise=promise, neighbors=neighbors, source=source, second=second)
+    return keeper
+
+
+def reopened(table: Table, fixed: Description) -> Ledger:
+    """The ledger that a description names, which must still have the account of this data set."""
+    assert fixed.promise is not None
+    assert fixed.ledger is not None
+    promise, neighbors = allowed(table.relation, fixed.promise), table.neighbors()
+    keeper = SqlLedger(fixed.ledger, create=False)
+    keeper.open(table.account, promise=promise, neighbors=neighbors, create=False)
+    return keeper
+
+
+def allowed(relation: Relation, promise: Kept) -> Kept:
+    """The promise, if a budget can keep it for neighbours that differ like this."""
+    if isinstance(promise, RandomDP) and relation is not Relation.REPLACE_ONE:
+        raise DescriptionError(
+            wanted="neighbours that replace one person, because a budget with a γ is about a random newcomer",
+            given=f"{relation.value} neighbours",
+            do="Protect the data set with relation=sitr.Relation.REPLACE_ONE (--relation replace-one).",
+        )
+    return promise

@@ -1,0 +1,190 @@
+"""Budgets on a server: their questions are planned and previewed here, and asked there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self, TypeVar, Unpack, cast
+from uuid import uuid4
+
+from sitr.client.books import ServerLedger
+from sitr.dataclass import dataclass
+from sitr.errors import InvalidUse, LedgerError
+from sitr.flavors.notation import write
+from sitr.flavors.price import Amounts, Price, price_of
+from sitr.ledger.entry import Warrant
+from sitr.ledger.receipt import Receipt
+from sitr.numbers import Number
+from sitr.plans.plan import Plan
+from sitr.questions.aggregate.question import AggregateQuestion
+from sitr.questions.batch.question import BatchQuestion
+from sitr.questions.question import Question
+from sitr.session.aggregate import AggregateRequest
+from sitr.session.answer import Answer
+from sitr.session.batch import Batch
+from sitr.session.budget import Budget
+from sitr.session.carried import read
+from sitr.session.desk import Desk
+from sitr.session.histogram import HistogramAnswer
+from sitr.session.kept import plan_hash
+from sitr.session.reopened import shown
+from sitr.session.request import Request
+from sitr.session.suggest import Suggestion
+from sitr.session.tables import TablesAnswer
+
+Body = dict[str, Any]
+Sent = TypeVar("Sent", bound=Request[Any])
+
+
+@dataclass(frozen=True, slots=True)
+class FarCall:
+    """How a question is sent: which route takes it, and what it is there."""
+
+    books: ServerLedger
+    route: str = "ask"
+    body: Mapping[str, Any] | None = None
+    question: Question | None = None
+    """The question that the body stands for. One that was changed since is sent as the text that it has now."""
+
+    def ask(
+        self, question: Question, plan: Plan, *, price: Price, warrant: Warrant, fresh: bool
+    ) -> tuple[Any, Receipt]:
+        """Let the server charge and answer. It refuses a question that it understands differently."""
+        sent: Body = {**self.sent(question), "price": write(price_of(price)), "plan": plan_hash(plan), "fresh": fresh}
+        sent |= {"account": self.books.share} if self.books.share else {}
+        sent |= {"request": warrant.request} if warrant.request else {}
+        found = self.books.connection.post(
+            f"{self.books.place}/{self.route}?exact=true", sent, key=warrant.key or f"client-{uuid4()}"
+        )
+        released, receipt = read(found, ledger=self.books)
+        if plan_hash(released.plan) != plan_hash(plan):
+            raise LedgerError(
+                given="The server answered another question than the one that was planned here.",
+                do="Check that both run the same version of Sitr; the answer is kept on the server.",
+            )
+        return released, receipt
+
+    def sent(self, question: Question) -> Body:
+        """What is sent to the server for a question."""
+        body = dict(self.body or {})
+        if self.body is not None and question == self.question:
+            return body
+        if not isinstance(question, AggregateQuestion):
+            raise InvalidUse(
+                given="This question cannot be sent to a server.", do="Ask a question in SQL, or a histogram or tables."
+            )
+        return {**body, "sql": question.text()}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FarBudget(Budget):
+    """The budget of a data set on a server. It is used like any other."""
+
+    @property
+    def _books(self) -> ServerLedger:
+        return cast("ServerLedger", self._at.ledger)
+
+    def sql(self, text: str, **limits: Any) -> AggregateRequest:
+        """A question in SQL: see `Budget.sql`."""
+        made = Budget.sql(self, text, **limits)
+        named = {name: value for name, value in limits.items() if value is not None and name != "price"}
+        return _sent(made, FarCall(self._books, "ask", {"sql": text, **_plain(named)}, made.question))
+
+    def batch(
+        self,
+        questions: Iterable[AggregateRequest] | Mapping[str, AggregateRequest],
+        *,
+        weights: Sequence[Number] | Mapping[str, Number] | None = None,
+    ) -> Batch:
+        """Several questions with one charge: see `Budget.batch`."""
+        made = Budget.batch(self, questions, weights=weights)
+        bodies = {
+            name: _call(request.at).sent(request.question)
+            for name, request in zip(cast("BatchQuestion", made.question).names, made.requests, strict=True)
+        }
+        body = {"questions": bodies, "weights": None if weights is None else _plain(weights)}
+        return _sent(made, FarCall(self._books, "batch", body, made.question))
+
+    def histogram(self, *columns: str, **said: Any) -> Request[HistogramAnswer]:
+        """Counts in public cells: see `Budget.histogram`. Bounds of dates cannot be sent."""
+        made = Budget.histogram(self, *columns, **said)
+        body = {"columns": list(columns), **_plain(_given(said, ("bins", "bounds", "edges", "keys")))}
+        return _sent(made, FarCall(self._books, "histogram", body, made.question))
+
+    def tables(self, tables: Iterable[str | Sequence[str]], **said: Any) -> Request[TablesAnswer]:
+        """Many tables at once that add up: see `Budget.tables`."""
+        listed = [each if isinstance(each, str) else list(each) for each in tables]
+        made = Budget.tables(self, listed, **said)
+        known = (
+            "measures",
+            "weights",
+            "objective",
+            "hierarchies",
+            "rows_per_person",
+            "bins",
+            "bounds",
+            "edges",
+            "keys",
+        )
+        return _sent(
+            made, FarCall(self._books, "tables", {"tables": listed, **_plain(_given(said, known))}, made.question)
+        )
+
+    def suggest(self, question: str, *, price: Price | None = None, **amounts: Unpack[Amounts]) -> Request[Suggestion]:
+        """Caps and bounds, chosen privately: see `Budget.suggest`."""
+        made = Budget.suggest(self, question, price=price, **amounts)
+        later = None if price is None and not amounts else write(price_of(price, **amounts))
+        return _sent(made, FarCall(self._books, "suggest", {"question": question, "later": later}, made.question))
+
+    def synthesize(self, **_: Any) -> Any:
+        """Refused: a model is fitted where the types of the columns are known."""
+        raise InvalidUse(
+            given="Synthetic rows are made on the server.",
+            do="Post the same options to its route synthesize, which sends rows.",
+        )
+
+    def account(self, name: str) -> Self:
+        """The same budget, charged to a sub-budget. The server says whether it is yours."""
+        books = replace(self._books, share=name)
+        return replace(self, _at=replace(self._at, ledger=books, elsewhere=FarCall(books)))
+
+    def answers(self) -> list[int]:
+        """The numbers of the answers that you may see, oldest first; `answer` shows one again."""
+        return [entry.number for entry in self.entries()]
+
+    def answer(self, number: int) -> Answer:
+        """A kept answer again, for free."""
+        return shown(*read(self._books.kept_answer(number), ledger=self._books))
+
+
+def _call(at: Desk) -> FarCall:
+    assert isinstance(at.elsewhere, FarCall)
+    return at.elsewhere
+
+
+def _sent(request: Sent, call: FarCall) -> Sent:
+    """The same request, sent in this way."""
+    return replace(request, at=replace(request.at, elsewhere=call))
+
+
+def _given(said: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
+    found = {name: value for name, value in said.items() if value is not None}
+    if unknown := [name for name in found if name not in known]:
+        raise InvalidUse(
+            given=f"{unknown[0]} cannot be sent to a server.", do=f"These can be sent: {', '.join(known)}."
+        )
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON, or a refusal: dates and methods have none here."""
+    match value:
+        case bool() | int() | float() | str() | None:
+            return value
+        case Mapping():
+            return {str(name): _plain(each) for name, each in value.items()}
+        case _ if hasattr(value, "numerator"):
+            return float(value)
+        case _ if isinstance(value, Iterable):
+            return [_plain(each) for each in value]
+    raise InvalidUse(given=f"{value!r} cannot be sent to a server.", do="Use numbers and texts.")

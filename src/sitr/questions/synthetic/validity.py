@@ -1,0 +1,90 @@
+"""Whether rows are what was declared: types, public values, NULL and every rule, checked on the rows themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from enum import Enum
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sitr.dataclass import dataclass
+from sitr.dataset.cells import Categories, Drawable, Rule
+from sitr.questions.synthetic.portrait import Portrait
+from sitr.questions.synthetic.rules import broken
+
+
+class Demand(Enum):
+    """What is checked."""
+
+    TYPE = "type"
+    VALUES = "values"
+    NULL = "null"
+    DERIVED = "derived"
+    ORDERED = "ordered"
+    TOGETHER = "together"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """How many rows do not meet a demand."""
+
+    demand: Demand
+    columns: tuple[str, ...]
+    broken: int
+
+
+def validity(portrait: Portrait, rows: pa.Table, again: pa.Table) -> tuple[Checked, ...]:
+    """Every demand on these rows; `again` are the same rows with their derived columns computed again."""
+    return tuple(_checked(portrait, rows, again))
+
+
+def _checked(portrait: Portrait, rows: pa.Table, again: pa.Table) -> Iterator[Checked]:
+    structure = portrait.structure
+    for field in portrait.schema:
+        same = field.name in rows.schema.names and rows.schema.field(field.name).type == field.type
+        yield Checked(Demand.TYPE, (field.name,), 0 if same else rows.num_rows)
+    for axis in portrait.axes:
+        column = _plain(rows[axis.column.name])
+        yield Checked(Demand.VALUES, (axis.column.name,), _count(_outside(axis, column)))
+        if axis.missing is not Rule.CELL:
+            yield Checked(Demand.NULL, (axis.column.name,), column.null_count)
+    for each in structure.derived:
+        name = each.column.name
+        one, other = _plain(rows[name]), _plain(again[name])
+        differ = pc.fill_null(pc.not_equal(one, other), False)
+        yield Checked(Demand.DERIVED, (name,), _count(pc.or_(differ, pc.xor(pc.is_null(one), pc.is_null(other)))))
+    for pair in structure.ordered:
+        lower, upper = _plain(rows[pair.lower]), _plain(rows[pair.upper])
+        yield Checked(Demand.ORDERED, (pair.lower, pair.upper), _count(pc.greater(lower, upper)))
+    for group in structure.together:
+        nulls = np.column_stack([pc.is_null(rows[name]).to_numpy() for name in group])
+        yield Checked(Demand.TOGETHER, group, int((nulls.any(axis=1) & ~nulls.all(axis=1)).sum()))
+    if portrait.never:
+        yield Checked(Demand.NEVER, (), int(broken(portrait.never, rows).sum()))
+
+
+def _outside(axis: Drawable, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Where a value is not one of the public ones."""
+    if isinstance(axis, Categories):
+        listed = pa.array(list(axis.keys)).cast(column.type) if axis.keys else pa.array([], column.type)
+        return pc.and_(pc.invert(pc.is_in(column, value_set=listed)), pc.is_valid(column))
+    ends = [end if isinstance(end, date) else float(end) for end in axis.ends]
+    low, high = (pa.scalar(end).cast(column.type) for end in ends)
+    return pc.or_(pc.less(column, low), pc.greater(column, high))
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column in a type whose values compare: numbers as doubles, categories as what they stand for."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    numbers = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    return column.cast(pa.float64()) if numbers else column
+
+
+def _count(found: pa.ChunkedArray) -> int:
+    return int(pc.sum(pc.fill_null(found, False)).as_py() or 0)

@@ -1,0 +1,95 @@
+"""The pages of the login at an identity provider.
+
+The cookie of a login that has begun is sent when the provider leads the browser back, as that of a session is not. The
+last page therefore leads on by itself: a browser sends the session only with a request that begins here.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING, Any, cast
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import RedirectResponse
+
+from sitr.report.words.words import in_words
+from sitr.server.access import ANYONE, SESSION, VISIT, Decided, Everybody, Limits, NotFound, local
+from sitr.server.attempts import Attempts, NotIdentified
+from sitr.server.render import page
+from sitr.server.users import User, Users
+
+if TYPE_CHECKING:  # it needs an extra
+    from sitr.server.oidc import Identity, Provider
+
+router = APIRouter(include_in_schema=False, dependencies=[Depends(ANYONE)])
+
+ATTEMPT = "__Host-sitr-attempt"
+"""The cookie of a login that has begun."""
+
+log = logging.getLogger("sitr.server")
+
+
+def _provider(request: Request) -> Provider:
+    found = request.app.state.provider
+    if found is None:
+        raise NotFound
+    return cast("Provider", found)
+
+
+def _refused(request: Request, kind: str) -> Any:
+    """The login page with one sentence, whatever was wrong. The log says what kind of failure it was."""
+    log.warning("%s", json.dumps({"login": "refused", "failure": kind}))
+    response = page("login.html", request, then="/", wrong=in_words().server.not_identified, status=403)
+    response.delete_cookie(ATTEMPT, secure=True, httponly=True, samesite="lax", path="/")
+    return response
+
+
+@router.get("/login/oidc")
+def begin(request: Request, people: Everybody, limiter: Limits, settings: Decided, then: str = "/") -> Any:
+    """Lead the browser to the identity provider."""
+    provider = _provider(request)
+    here = request.client.host if request.client is not None else ""
+    limiter.count("login", f"address {here}", most=settings.logins_per_minute)
+    browser, attempt = Attempts(people.path).begin(local(then))
+    try:
+        response = RedirectResponse(provider.address(attempt), status_code=303)
+    except NotIdentified as failure:
+        return _refused(request, str(failure))
+    response.set_cookie(ATTEMPT, browser, max_age=600, secure=True, httponly=True, samesite="lax", path="/")
+    return response
+
+
+@router.get("/login/oidc/callback")
+def end(request: Request, people: Everybody, limiter: Limits, settings: Decided) -> Any:
+    """Log in who comes back. A login ends once, whether it succeeds or not."""
+    provider = _provider(request)
+    here = request.client.host if request.client is not None else ""
+    limiter.count("login", f"address {here}", most=settings.logins_per_minute)
+    attempt = Attempts(people.path).end(request.cookies.get(ATTEMPT, ""))
+    if attempt is None:
+        return _refused(request, "no attempt")
+    try:
+        user = account_of(people, provider.identify(attempt, request.query_params))
+    except NotIdentified as failure:
+        return _refused(request, str(failure))
+    if user is None:
+        return _refused(request, "no account")
+    response = page("entered.html", request, then=attempt.then)
+    hours = settings.session_hours * 3600
+    response.set_cookie(
+        SESSION, people.begin(user), max_age=hours, secure=True, httponly=True, samesite="strict", path="/"
+    )
+    response.delete_cookie(ATTEMPT, secure=True, httponly=True, samesite="lax", path="/")
+    response.delete_cookie(VISIT, secure=True, httponly=True, samesite="strict", path="/")
+    return response
+
+
+def account_of(people: Users, identity: Identity) -> User | None:
+    """The account of an identity, or the one to which an administrator invited this name; None if there is neither."""
+    if people.user(identity.name) is None and not people.has_invited(identity.name):
+        return None
+    if not Attempts(people.path).belongs(identity.issuer, identity.subject, identity.name):
+        return None
+    user = people.user(identity.name) or people.accept_named(identity.name)
+    return user if user is not None and user.enabled else None

@@ -1,0 +1,136 @@
+"""Previews that somebody had before: the same until something changes, bounded, and nobody else's."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sitr.server.office import Office
+from sitr.server.previews import Previews
+from tests.server.conftest import PRICE, SQL, Team
+
+PREVIEW = "/api/v1/datasets/visits/preview"
+QUESTION = {"sql": SQL, "price": PRICE}
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Who had a preview computed."""
+    found: list[str] = []
+    real = Office.preview
+
+    def counted(self: Office, user: object, *given: object, **named: object) -> object:
+        found.append(user.name)  # type: ignore[attr-defined]
+        return real(self, user, *given, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Office, "preview", counted)
+    return found
+
+
+def test_the_same_preview_is_computed_once_for_each_person(team: Team, made: list[str]) -> None:
+    ana, noor = team.program("ana"), team.program("noor")
+    first = ana.post(PREVIEW, json=QUESTION)
+    assert first.status_code == 200
+    assert ana.post(PREVIEW, json=QUESTION).content == first.content
+    assert made == ["ana"]
+    noor.post(PREVIEW, json=QUESTION)
+    assert made == ["ana", "noor"]  # one person cannot find out what another asked about
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"price": "zcdp(0.02)"},
+        {"sql": "SELECT COUNT(*) AS n FROM visits"},
+        {"max_groups": 1},
+        {"account": "ana"},
+        {"bias": "off"},
+    ],
+    ids=str,
+)
+def test_another_question_is_another_preview(team: Team, made: list[str], other: dict[str, object]) -> None:
+    ana = team.program("ana")
+    ana.post(PREVIEW, json=QUESTION)
+    assert ana.post(PREVIEW, json=QUESTION | other).status_code == 200
+    assert made == ["ana", "ana"]
+
+
+def test_another_language_is_another_preview(team: Team, made: list[str]) -> None:
+    ana = team.program("ana")
+    ana.post(PREVIEW, json=QUESTION)
+    ana.post(PREVIEW, json=QUESTION, headers={"accept-language": "ar"})
+    assert made == ["ana", "ana"]
+
+
+def test_a_charge_of_anybody_makes_previews_new(team: Team, made: list[str]) -> None:
+    ana, noor = team.program("ana"), team.program("noor")
+    before = ana.post(PREVIEW, json=QUESTION).json()
+    noor.post("/api/v1/datasets/visits/ask", json={"sql": "SELECT COUNT(*) AS n FROM visits", "price": PRICE})
+    after = ana.post(PREVIEW, json=QUESTION).json()
+    assert made == ["ana", "ana"]
+    assert before["budget"] != after["budget"]
+
+
+def test_who_loses_a_role_sees_nothing_any_more(team: Team) -> None:
+    ana, noor = team.program("ana"), team.program("noor")
+    assert ana.post(PREVIEW, json=QUESTION).status_code == 200
+    member = {"user": "ana", "role": "none"}
+    assert noor.put("/api/v1/datasets/visits/members", json=member).status_code == 204
+    assert ana.post(PREVIEW, json=QUESTION).status_code == 404
+
+
+def test_a_changed_description_makes_previews_new(team: Team, made: list[str]) -> None:
+    ana, path = team.program("ana"), team.settings.datasets["visits"]
+    ana.post(PREVIEW, json=QUESTION)
+    found = path.stat()
+    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns + 1_000_000))
+    ana.post(PREVIEW, json=QUESTION)
+    assert made == ["ana", "ana"]
+
+
+def test_refusals_are_not_kept(team: Team, made: list[str]) -> None:
+    ana = team.program("ana")
+    for _ in range(2):
+        assert ana.post(PREVIEW, json=QUESTION | {"sql": "SELECT nothing"}).status_code == 422
+    assert made == ["ana", "ana"]
+
+
+def test_the_store_is_bounded() -> None:
+    store = Previews(most=2, people=2)
+    for who in ("a", "b", "c"):
+        for key in range(5):
+            store.of(who, key, lambda: b"x")
+    assert {who: list(own) for who, own in store._kept.items()} == {"b": [3, 4], "c": [3, 4]}
+    assert store.of("c", 3, lambda: b"y") == b"x"
+    assert store.of("c", 9, lambda: b"y") == b"y"  # 4 was used before 3
+    assert list(store._kept["c"]) == [3, 9]
+
+
+def test_files_of_others_are_not_remembered(team: Team, made: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A public table is a file that changes without a word in the ledger."""
+    real = Office.described
+
+    def beside(self: Office, name: str, path: Path) -> object:
+        dataset, budget = real(self, name, path)
+        return replace(dataset, public={"wards": path}), budget
+
+    monkeypatch.setattr(Office, "described", beside)
+    ana = team.program("ana")
+    for _ in range(2):
+        assert ana.post(PREVIEW, json=QUESTION).status_code == 200
+    assert made == ["ana", "ana"]
+
+
+def test_long_questions_and_long_previews_do_not_fill_the_memory(team: Team) -> None:
+    ana = team.program("ana")
+    long = {"keys": {"ward": [f"ward {number}" for number in range(20_000)]}}
+    assert ana.post(PREVIEW, json=QUESTION | long).status_code == 200
+    kept = team.app.app.state.previews._kept["ana"]  # type: ignore[attr-defined]
+    assert len(kept) == 1
+    assert len(repr(kept)) < 50_000
+    few = Previews(octets=10)
+    assert few.of("ana", 1, lambda: b"x" * 11) == b"x" * 11
+    assert few.of("ana", 1, lambda: b"new") == b"new"
