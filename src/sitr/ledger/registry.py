@@ -43,16 +43,22 @@ def at(path: Place) -> set[str]:
     return {str(ledgers[name]) for name in _names(path) if name in ledgers}
 
 
-def recognise(path: Place, ledger: str) -> None:
-    """Remember a ledger that was made elsewhere; `LedgerError` if there was another one at its path."""
+def knows(ledger: str) -> bool:
+    """Whether this installation has written to a ledger, wherever it was."""
+    content = _read(state_folder() / "registry.json")
+    budgets = (each["ledger"] for several in content["sources"].values() for each in several)
+    return ledger in content["ledgers"].values() or ledger in budgets
+
+
+def recognise(path: Place, ledger: str) -> bool:
+    """Whether this ledger was at its path before; `LedgerError` if another one was."""
     known = at(path)
-    if not known:
-        remember(path, ledger)
-    elif known != {ledger}:
+    if known and known != {ledger}:
         raise LedgerError(
             given=f"{path} is not the ledger that was there before.",
             do="Put the newest file back, or run sitr ledger resume; nothing was spent.",
         )
+    return bool(known)
 
 
 def refuse_known(path: Place) -> None:

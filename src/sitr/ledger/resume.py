@@ -91,7 +91,8 @@ def _count_all(ledger: SqlLedger, page: Page, head: Head | None, others: Sequenc
     unknown = head is None or None in others
     lost = {
         name: Waiting(
-            tuple((each.accounts[name], own) for each, own in seen if name in each.accounts), unknown
+            tuple((replace(each.accounts[name], seen=each.hash), own) for each, own in seen if name in each.accounts),
+            unknown,
         ).with_earlier(*([page.head.accounts[name]] if name in page.head.accounts else []), alone=alone)
         for name in names
     }
@@ -128,8 +129,10 @@ def _counted(ledger: SqlLedger, page: Page, lost: Mapping[str, Waiting]) -> list
     for name, each in lost.items():
         found += [_count(ledger, page, name, spent, alone) for spent, alone in each.in_order()]
         found += [_exhaust(ledger, page, name)] if each.unknown else []
-    for name, each in lost.items():
-        for spent, _ in each.remembered[:1]:
+    accounts = follow(page.connection, page.head, name=page.name).accounts
+    # Periods come first: the roles of all periods may make somebody else the steward.
+    for name in sorted(lost, key=lambda name: -len(overseen(accounts, name))):
+        for spent, _ in lost[name].remembered[:1]:
             _reinstate(page, name, spent)
     return found
 
@@ -222,13 +225,16 @@ def _count(ledger: SqlLedger, page: Page, dataset: str, spent: Spent, alone: boo
     Otherwise somebody may have gone on from an old copy, and both may have been answered: then all of it counts again.
     """
     _close_shares(page, dataset)
-    budget = ledger._filter(page.connection, ledger._account(page.connection, dataset))
+    account = ledger._account(page.connection, dataset)
+    budget = ledger._filter(page.connection, account)
     if isinstance(budget.promise, RandomDP):  # which of its charges was random is not known
+        return _exhaust(ledger, page, dataset)
+    if spent.charges and not spent.paid:  # an old version of Sitr wrote no sums
+        return _exhaust(ledger, page, dataset)
+    if not spent.counts_in(budget, account.neighbors):  # another ledger may have had other terms
         return _exhaust(ledger, page, dataset)
     seen = tuple(map(Fraction, spent.paid.split())) if spent.paid else tuple(Fraction(0) for _ in budget.paid)
     lost = tuple(max(Fraction(0), each - (paid if alone else 0)) for each, paid in zip(seen, budget.paid, strict=True))
-    if spent.charges and not spent.paid:  # an old version of Sitr wrote no sums
-        return _exhaust(ledger, page, dataset)
     if not any(lost):
         return Resumed(dataset, None, exhausted=False)
     price = budget.promise.with_coordinates(lost, up=True)
