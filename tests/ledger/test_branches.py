@@ -236,3 +236,57 @@ def test_what_an_account_waits_for_does_not_double_with_every_loss(ledger: SqlLe
         sizes.append(len(steward.state(ledger, "school").waiting))
     grown = [after - before for before, after in pairwise(sizes)]
     assert max(grown) <= 1.01 * min(grown)
+
+
+def without_witness(ledger: SqlLedger) -> tuple[Path, Path]:
+    """The witness is lost, and with it all that was known of harbor; a copy that never had it is resumed."""
+    oldest = copied(ledger, "oldest.db")
+    ledger.open("harbor", promise=PureDP(1.0), neighbors=NEIGHBORS)
+    newer = copied(ledger, "newer.db")
+    ledger.charge("harbor", price=PureDP(0.75), question="lost")
+    shutil.rmtree(witnesses(installation_key()).folder)
+    put_back(oldest, ledger.path, "noor")
+    return oldest, newer
+
+
+def test_without_a_witness_an_account_that_is_gone_does_not_begin_anew(ledger: SqlLedger) -> None:
+    without_witness(ledger)
+    with pytest.raises(LedgerError, match="which had a budget of harbor, is gone"):
+        ledger.open("harbor", promise=PureDP(1.0), neighbors=NEIGHBORS)
+    ledger.open("island", promise=PureDP(1.0), neighbors=NEIGHBORS)  # which is new
+    ledger.open("harbor", promise=PureDP(1.0), neighbors=NEIGHBORS, second=True)
+    (charged, _) = ledger.charge("harbor", price=PureDP(0.5), question="second")
+    assert charged.second
+    assert not ledger.examine().findings
+
+
+def test_without_a_witness_an_account_in_a_newer_copy_is_exhausted(ledger: SqlLedger) -> None:
+    _, newer = without_witness(ledger)
+    again = put_back(newer, ledger.path, "noor")
+    assert again.standing("harbor").remaining() == PureDP(0.0)
+    assert not again.examine().findings
+
+
+@pytest.mark.parametrize("how", ["opened", "put back"])
+def test_a_witness_that_forgets_that_one_was_lost_gives_budget_back(ledger: SqlLedger, how: str) -> None:
+    """The broken twin."""
+    right: Any = replace
+    with patch("sitr.ledger.resume.replace", lambda made, unknown=False, **rest: right(made, **rest)):  # noqa: ARG005
+        _, newer = without_witness(ledger)
+        if how == "opened":
+            ledger.open("harbor", promise=PureDP(1.0), neighbors=NEIGHBORS)
+        else:
+            put_back(newer, ledger.path, "noor")
+    assert SqlLedger(ledger.path).standing("harbor").remaining() == PureDP(1.0)
+
+
+def test_without_a_witness_no_period_begins_anew(path: Path) -> None:
+    ledger = SqlLedger(path)
+    ledger.open("visits", promise=PureDP(1.0), neighbors="person (id) in each year, add-remove")
+    oldest = copied(ledger)
+    ledger.open_part("visits@2026", of="visits")
+    ledger.charge("visits@2026", price=PureDP(1.0), question="lost")
+    shutil.rmtree(witnesses(installation_key()).folder)
+    ledger = put_back(oldest, path, "noor")
+    with pytest.raises(LedgerError, match="nobody knows what visits@2026 had spent"):
+        ledger.open_part("visits@2026", of="visits")

@@ -42,7 +42,7 @@ def url() -> str:
 def dumped(url: str) -> str:
     """What pg_dump writes of a ledger."""
     address, _, name = url.rpartition("&schema=")
-    command = [postgres.server().programs / "pg_dump", f"--schema={name}", "--dbname", address]
+    command = [str(postgres.server().programs / "pg_dump"), f"--schema={name}", "--dbname", address]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
@@ -51,7 +51,7 @@ def put_back(url: str, dump: str) -> None:
     address, _, name = url.rpartition("&schema=")
     with raw(url) as connection:
         connection.execute(f"DROP SCHEMA {name} CASCADE")
-    command = [postgres.server().programs / "psql", "--quiet", "--set=ON_ERROR_STOP=1", "--dbname", address]
+    command = [str(postgres.server().programs / "psql"), "--quiet", "--set=ON_ERROR_STOP=1", "--dbname", address]
     subprocess.run(command, check=True, input=dump, text=True, stdout=subprocess.DEVNULL)
 
 

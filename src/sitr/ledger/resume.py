@@ -68,15 +68,17 @@ def resume(ledger: SqlLedger) -> list[Resumed]:
         head = remembered.read(own)
         if head is not None and here <= {own} and _whole(connection, head):
             now = follow(connection, head, name=name)
+            unknown = head.unknown
             found = _go_on(ledger, Page(connection, key, now, name))
         else:
             now = follow(connection, Head(own, 1, first.hash), name=name)
+            unknown = head is None or head.unknown
             _check_opened(now, head, name)
             others = [remembered.read(other) for other in sorted(here - {own})]
             if head is not None and (beside := head.beside) is not None and not _whole(connection, beside):
                 others.append(beside)  # what two places remember may both have been answered
             found = _count_all(ledger, Page(connection, key, now, name), head, others)
-        after = follow(connection, now, name=name)
+        after = replace(follow(connection, now, name=name), unknown=unknown)
     remembered.advance(after, key, back=True)
     registry.remember(ledger.place, after.ledger)
     return found
@@ -88,11 +90,12 @@ def _count_all(ledger: SqlLedger, page: Page, head: Head | None, others: Sequenc
     # The ledgers that were in its place have answered too.
     seen = [(each, alone and each is head) for each in (head, *others) if each is not None]
     names = dict.fromkeys([*(name for each, _ in seen for name in each.accounts), *page.head.accounts])
+    unlisted = set(page.head.accounts) - set(head.accounts) if head is not None and head.unknown else set()
     unknown = head is None or None in others
     lost = {
         name: Waiting(
             tuple((replace(each.accounts[name], seen=each.hash), own) for each, own in seen if name in each.accounts),
-            unknown,
+            unknown or name in unlisted,
         ).with_earlier(*([page.head.accounts[name]] if name in page.head.accounts else []), alone=alone)
         for name in names
     }

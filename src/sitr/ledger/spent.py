@@ -53,15 +53,17 @@ class Spent:
     that look alike. Empty elsewhere."""
 
     def plain(self) -> dict[str, Any]:
-        """As JSON."""
-        own = {each.name: getattr(self, each.name) for each in fields(self)}
+        """As JSON, without what is empty: of a thousand accounts, all are written with every charge to one of them."""
+        own = {each.name: value for each in fields(self) if (value := getattr(self, each.name)) != each.default}
         shares = {path: share.plain() for path, share in self.shares.items()}
         members = {user: {"duty": each.duty.value, "share": each.share} for user, each in self.members.items()}
-        return own | {"shares": shares, "rules": asdict(self.rules), "members": members}
+        rules = {} if self.rules == FREE else asdict(self.rules)
+        more = {"shares": shares, "rules": rules, "members": members}
+        return {name: value for name, value in (own | more).items() if name == "opened" or value}
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Spent:
-        """From JSON; what an older version of Sitr did not know is missing there."""
+        """From JSON, in which is missing what is empty, and what an older version of Sitr did not know."""
         shares = {path: Share.of(share) for path, share in plain.get("shares", {}).items()}
         members = {user: Member(Duty(each["duty"]), each["share"]) for user, each in plain.get("members", {}).items()}
         rules = Rules(**plain.get("rules", {}))
