@@ -21,6 +21,8 @@ from sitr.ledger import chain
 from sitr.ledger.book import act_row, insert, ledger_id
 from sitr.ledger.examine import Fault
 from sitr.ledger.key import genuine, installation_key, key_of
+from sitr.ledger.roles import Duty, Member
+from sitr.ledger.rules import Rules
 from sitr.ledger.spent import Spent
 from sitr.ledger.sql import SqlLedger
 from sitr.ledger.witness import Head, Witness, witnesses
@@ -352,16 +354,29 @@ def test_a_witness_that_is_gone_or_changed_is_missed(ledger: SqlLedger) -> None:
     charge(ledger)
 
 
-def test_the_file_of_a_witness_is_what_its_hash_covers() -> None:
+@pytest.mark.parametrize("unknown", [False, True])
+def test_the_file_of_a_witness_is_what_its_hash_covers(tmp_path: Path, unknown: bool) -> None:
     """It is put together from remembered texts of accounts, which must be what JSON would write."""
     key = key_of(bytes(32))
     odd = {'q"uo\\te': Spent("a", "pure(1)", "row"), "عيادة \udcff": Spent("b", paid="1/3 0"), "a": Spent("c")}
-    head = Head("1" * 32, 7, "f" * 64, odd)
+    odd["ruled"] = Spent("d", rules=Rules(questions=1, seconds=2), members={"noor": Member(Duty.STEWARD)}, charges=3)
+    head = Head("1" * 32, 7, "f" * 64, odd, unknown=unknown)
     whole = json.loads(head.written(key))
-    content = {"ledger": head.ledger, "number": 7, "hash": head.hash}
-    assert whole["witness"] == content | {"accounts": {name: asdict(spent) for name, spent in odd.items()}}
+    content = {"ledger": head.ledger, "number": 7, "hash": head.hash} | ({"unknown": True} if unknown else {})
+    assert whole["witness"] == content | {"accounts": {name: spent.plain() for name, spent in odd.items()}}
+    assert {name: Spent.of(each) for name, each in whole["witness"]["accounts"].items()} == odd
     hash = chain.hash_of(0, "witness", head.ledger, whole["witness"], chain.START, key.public)
     assert genuine(key.public, hash, whole["signature"])
+    witness = Witness(tmp_path, key.public)
+    witness._path(head.ledger).write_bytes(head.written(key))
+    assert witness.read(head.ledger) == head
+
+
+def test_a_witness_of_an_older_version_has_empty_fields() -> None:
+    """They were written, and are not any more."""
+    plain = {"opened": "a", "entry": 0, "charges": 0, "paid": "", "shares": {}, "members": {}, "rules": asdict(Rules())}
+    assert Spent.of(plain) == Spent("a")
+    assert Spent("a").plain() == {"opened": "a"}
 
 
 def elsewhere(state: Path, act: Callable[[], object]) -> None:

@@ -84,6 +84,7 @@ def _written(file: Database) -> Iterator[Page]:
         page = Page(connection, key, head, name)
         if key.public not in signers(connection):
             remembered.advance(head, key)  # first: a key that has written here without a witness has lost it
+            registry.remember(file.place, head.ledger)
             page.act(JOINED, {"public": key.public})
         yield page
         head = follow(connection, head, name=name)
@@ -129,11 +130,13 @@ def known(connection: Connection, key: Key, remembered: Witness, *, place: Place
     ledger, first = ledger_id(connection), chain.record(connection, 1)
     if ledger is None or first is None:
         raise altered(name, "the beginning of its chain is missing")
-    registry.recognise(place, ledger)
+    recognised = registry.recognise(place, ledger)
     head = remembered.read(ledger)
     if head is not None:
+        if not recognised:
+            registry.remember(place, ledger)
         return follow(connection, head, name=name)
-    if key.public in signers(connection):
+    if key.public in signers(connection) or registry.knows(ledger):  # its own act may be lost with the end
         raise LedgerError(
             given=f"The witness of {name} is missing from {remembered.place}.",
             do="Put it back, or run sitr ledger resume, which says what can be counted as spent; nothing was spent.",

@@ -39,20 +39,26 @@ def remember(path: Place, ledger: str) -> None:
 
 def at(path: Place) -> set[str]:
     """The ledgers that were last seen at a path, and where it leads to."""
-    ledgers = _read(state_folder() / "registry.json")["ledgers"]
+    ledgers = _seen(state_folder() / "registry.json")["ledgers"]
     return {str(ledgers[name]) for name in _names(path) if name in ledgers}
 
 
-def recognise(path: Place, ledger: str) -> None:
-    """Remember a ledger that was made elsewhere; `LedgerError` if there was another one at its path."""
+def knows(ledger: str) -> bool:
+    """Whether this installation has written to a ledger, wherever it was."""
+    content = _seen(state_folder() / "registry.json")
+    budgets = (each["ledger"] for several in content["sources"].values() for each in several)
+    return ledger in content["ledgers"].values() or ledger in budgets
+
+
+def recognise(path: Place, ledger: str) -> bool:
+    """Whether this ledger was at its path before; `LedgerError` if another one was."""
     known = at(path)
-    if not known:
-        remember(path, ledger)
-    elif known != {ledger}:
+    if known and known != {ledger}:
         raise LedgerError(
             given=f"{path} is not the ledger that was there before.",
             do="Put the newest file back, or run sitr ledger resume; nothing was spent.",
         )
+    return bool(known)
 
 
 def refuse_known(path: Place) -> None:
@@ -102,14 +108,15 @@ def _second(other: Budgeted) -> LedgerMismatch:
     )
 
 
-def claim(source: str, here: Budgeted, *, second: bool) -> list[Budgeted]:
+def claim(source: str, here: Budgeted, *, second: bool, lost: bool = False) -> list[Budgeted]:
     """Remember that a source has a budget here, and return its budgets elsewhere.
 
-    If there are any, and this one is new, only `second` allows it: its people are then promised the sum of all.
+    If there are any, and this one is new, only `second` allows it: its people are then promised the sum of all. The
+    same holds if it had a budget here, which was `lost` with the witness that knew of it.
     """
     with _registry() as content:
         budgets = _budgets(content, source)
-        others = [each for each in budgets if (each.ledger, each.dataset) != (here.ledger, here.dataset)]
+        others = [each for each in budgets if lost or (each.ledger, each.dataset) != (here.ledger, here.dataset)]
         if others and len(others) == len(budgets) and not second:
             same = (others[0].path, others[0].dataset) == (here.path, here.dataset)
             raise _gone(here.path, here.dataset) if same else _second(others[0])
@@ -163,15 +170,37 @@ def _registry() -> Iterator[dict[str, Any]]:
         raise unwritable(path.parent) from cause
 
 
+_latest: list[tuple[bytes, Mapping[str, Any]]] = []
+"""The text of the registry that was read last, and what it says: before each charge it is mostly the same."""
+
+
+def _seen(path: Path) -> Mapping[str, Any]:
+    """The registry in a file, to look at."""
+    text = _text(path)
+    if not _latest or _latest[0][0] != text:
+        _latest[:] = [(text, _content(path, text))]
+    return _latest[0][1]
+
+
 def _read(path: Path) -> dict[str, Any]:
-    """The registry in a file, which is put in place whole: to read it takes no lock."""
+    """The registry in a file, to change it."""
+    return _content(path, _text(path))
+
+
+def _text(path: Path) -> bytes:
+    """The text of the registry, which is put in place whole: to read it takes no lock."""
     try:
-        content = json.loads(path.read_text())
-        content["ledgers"], content["sources"]
+        return path.read_bytes()
     except FileNotFoundError:
-        return {"ledgers": {}, "sources": {}}
+        return b'{"ledgers": {}, "sources": {}}'
     except OSError as cause:
         raise unwritable(path.parent) from cause
+
+
+def _content(path: Path, text: bytes) -> dict[str, Any]:
+    try:
+        content = json.loads(text)
+        content["ledgers"], content["sources"]
     except (ValueError, TypeError, KeyError) as cause:
         raise LedgerError(
             given=f"The registry {path} cannot be read.",

@@ -68,15 +68,17 @@ def resume(ledger: SqlLedger) -> list[Resumed]:
         head = remembered.read(own)
         if head is not None and here <= {own} and _whole(connection, head):
             now = follow(connection, head, name=name)
+            unknown = head.unknown
             found = _go_on(ledger, Page(connection, key, now, name))
         else:
             now = follow(connection, Head(own, 1, first.hash), name=name)
+            unknown = head is None or head.unknown
             _check_opened(now, head, name)
             others = [remembered.read(other) for other in sorted(here - {own})]
             if head is not None and (beside := head.beside) is not None and not _whole(connection, beside):
                 others.append(beside)  # what two places remember may both have been answered
             found = _count_all(ledger, Page(connection, key, now, name), head, others)
-        after = follow(connection, now, name=name)
+        after = replace(follow(connection, now, name=name), unknown=unknown)
     remembered.advance(after, key, back=True)
     registry.remember(ledger.place, after.ledger)
     return found
@@ -88,10 +90,12 @@ def _count_all(ledger: SqlLedger, page: Page, head: Head | None, others: Sequenc
     # The ledgers that were in its place have answered too.
     seen = [(each, alone and each is head) for each in (head, *others) if each is not None]
     names = dict.fromkeys([*(name for each, _ in seen for name in each.accounts), *page.head.accounts])
+    unlisted = set(page.head.accounts) - set(head.accounts) if head is not None and head.unknown else set()
     unknown = head is None or None in others
     lost = {
         name: Waiting(
-            tuple((each.accounts[name], own) for each, own in seen if name in each.accounts), unknown
+            tuple((replace(each.accounts[name], seen=each.hash), own) for each, own in seen if name in each.accounts),
+            unknown or name in unlisted,
         ).with_earlier(*([page.head.accounts[name]] if name in page.head.accounts else []), alone=alone)
         for name in names
     }
@@ -128,8 +132,10 @@ def _counted(ledger: SqlLedger, page: Page, lost: Mapping[str, Waiting]) -> list
     for name, each in lost.items():
         found += [_count(ledger, page, name, spent, alone) for spent, alone in each.in_order()]
         found += [_exhaust(ledger, page, name)] if each.unknown else []
-    for name, each in lost.items():
-        for spent, _ in each.remembered[:1]:
+    accounts = follow(page.connection, page.head, name=page.name).accounts
+    # Periods come first: the roles of all periods may make somebody else the steward.
+    for name in sorted(lost, key=lambda name: -len(overseen(accounts, name))):
+        for spent, _ in lost[name].remembered[:1]:
             _reinstate(page, name, spent)
     return found
 
@@ -222,13 +228,16 @@ def _count(ledger: SqlLedger, page: Page, dataset: str, spent: Spent, alone: boo
     Otherwise somebody may have gone on from an old copy, and both may have been answered: then all of it counts again.
     """
     _close_shares(page, dataset)
-    budget = ledger._filter(page.connection, ledger._account(page.connection, dataset))
+    account = ledger._account(page.connection, dataset)
+    budget = ledger._filter(page.connection, account)
     if isinstance(budget.promise, RandomDP):  # which of its charges was random is not known
+        return _exhaust(ledger, page, dataset)
+    if spent.charges and not spent.paid:  # an old version of Sitr wrote no sums
+        return _exhaust(ledger, page, dataset)
+    if not spent.counts_in(budget, account.neighbors):  # another ledger may have had other terms
         return _exhaust(ledger, page, dataset)
     seen = tuple(map(Fraction, spent.paid.split())) if spent.paid else tuple(Fraction(0) for _ in budget.paid)
     lost = tuple(max(Fraction(0), each - (paid if alone else 0)) for each, paid in zip(seen, budget.paid, strict=True))
-    if spent.charges and not spent.paid:  # an old version of Sitr wrote no sums
-        return _exhaust(ledger, page, dataset)
     if not any(lost):
         return Resumed(dataset, None, exhausted=False)
     price = budget.promise.with_coordinates(lost, up=True)

@@ -48,17 +48,22 @@ class Spent:
     waiting: str = ""
     """What witnesses remembered of it, as `Waiting`, if somebody else went on after a loss and its own steward has
     not; empty if it does not wait."""
+    seen: str = ""
+    """In what an account waits for: the hash of the newest record that the witness knew, which tells two branches apart
+    that look alike. Empty elsewhere."""
 
     def plain(self) -> dict[str, Any]:
-        """As JSON."""
-        own = {each.name: getattr(self, each.name) for each in fields(self)}
+        """As JSON, without what is empty: of a thousand accounts, all are written with every charge to one of them."""
+        own = {each.name: value for each in fields(self) if (value := getattr(self, each.name)) != each.default}
         shares = {path: share.plain() for path, share in self.shares.items()}
         members = {user: {"duty": each.duty.value, "share": each.share} for user, each in self.members.items()}
-        return own | {"shares": shares, "rules": asdict(self.rules), "members": members}
+        rules = {} if self.rules == FREE else asdict(self.rules)
+        more = {"shares": shares, "rules": rules, "members": members}
+        return {name: value for name, value in (own | more).items() if name == "opened" or value}
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Spent:
-        """From JSON; what an older version of Sitr did not know is missing there."""
+        """From JSON, in which is missing what is empty, and what an older version of Sitr did not know."""
         shares = {path: Share.of(share) for path, share in plain.get("shares", {}).items()}
         members = {user: Member(Duty(each["duty"]), each["share"]) for user, each in plain.get("members", {}).items()}
         rules = Rules(**plain.get("rules", {}))
@@ -68,6 +73,14 @@ class Spent:
         """The roles that decide who may go on: those of what is left, or if it has none, those that are remembered."""
         remembered = [] if self.members or not self.waiting else Waiting.of(self.waiting).remembered
         return next((each.members for each, _ in remembered if each.members), self.members)
+
+    def counts_in(self, budget: Filter[Promise], neighbors: str) -> bool:
+        """Whether its sum can be added to this budget: it is in the same flavor, and about the same neighbors."""
+        if not self.charges:
+            return True
+        promise = parse(self.promise) if self.promise else None
+        alike = promise is not None and type(promise) is type(budget.promise) and promise.adds_to(budget.promise)
+        return alike and self.neighbors == neighbors
 
     def filter(self) -> Filter[Promise]:
         """The budget of the data set."""
@@ -115,7 +128,8 @@ class Waiting:
     """What its own steward will have to count as spent of an account after a loss."""
 
     remembered: tuple[tuple[Spent, bool], ...] = ()
-    """What witnesses remember, and whether what is left of the ledger is the beginning of what they saw."""
+    """What witnesses remember, and whether what is left of the ledger is the beginning of what they saw. The first one
+    has the roles and rules that the account had."""
     unknown: bool = False
     """Whether some of it is not known: then nothing is left of the account."""
     due: str | None = None
@@ -135,7 +149,9 @@ class Waiting:
         total: list[Fraction] = list(budget.paid)
         unknown = self.unknown or (bool(self.remembered) and isinstance(budget.promise, RandomDP))
         for spent, own in self.in_order():
-            unknown = unknown or (spent.charges > 0 and not spent.paid)
+            if unknown or (spent.charges > 0 and not spent.paid) or not spent.counts_in(budget, left.neighbors):
+                unknown = True
+                break
             seen = map(Fraction, spent.paid.split()) if spent.paid else (Fraction(0) for _ in total)
             total = [max(paid, each) if own else paid + each for paid, each in zip(total, seen, strict=True)]
         due = "" if unknown else " ".join(map(str, total))
@@ -144,12 +160,14 @@ class Waiting:
     def with_earlier(self, *others: Spent, alone: bool) -> Waiting:
         """Also what these accounts, and those that are remembered here, still waited for after an earlier loss.
 
-        `alone` says whether nobody else has written since; otherwise all of it counts again.
+        It comes first: what is remembered of an account that waited has the roles and rules of an older copy. `alone`
+        says whether nobody else has written since; otherwise all of it counts again.
         """
-        found, unknown = list(self.remembered), self.unknown
-        for spent in (*(each for each, _ in self.remembered), *others):
+        found, unknown = list[tuple[Spent, bool]](), self.unknown
+        for spent, own in (*self.remembered, *((each, None) for each in others)):
             earlier = Waiting.of(spent.waiting) if spent.waiting else Waiting()
-            found += [(each, own and alone) for each, own in earlier.remembered]
+            found += [(each, was and alone) for each, was in earlier.remembered]
+            found += [] if own is None else [(replace(spent, waiting=""), own)]  # or it would double with every loss
             unknown = unknown or earlier.unknown
         return Waiting(tuple(each for place, each in enumerate(found) if each not in found[:place]), unknown)
 

@@ -138,7 +138,8 @@ class SqlLedger:
             here = registry.Budgeted(page.head.ledger, self._name, dataset)
             # Rows in memory are known by their account: if its ledger is deleted, a new one is noticed.
             where = source or registry.account_source(self.place, dataset)
-            others = registry.claim(where, here, second=second)
+            lost = found is None and page.head.unknown
+            others = registry.claim(where, here, second=second, lost=lost)
             stored = found
             if stored is None:
                 stored = Account(dataset, promise, neighbors, datetime.now(UTC))
@@ -158,6 +159,12 @@ class SqlLedger:
         with writing(self._file) as page:
             whole, found = self._account(page.connection, of), self._find(page.connection, dataset)
             page.check_account(of)
+            if found is None and page.head.unknown:
+                raise LedgerError(
+                    given=f"The witness of {self._name} was lost, so nobody knows what {dataset} had spent.",
+                    do="Ask about periods that the ledger has kept, or begin a second budget in another ledger; "
+                    "nothing was spent.",
+                )
             if found is None:
                 found = Account(dataset, whole.promise, whole.neighbors, datetime.now(UTC))
                 row = {"dataset": dataset, "promise": write(whole.promise), "neighbors": whole.neighbors}

@@ -16,7 +16,6 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
@@ -40,6 +39,12 @@ NOTHING: Mapping[str, Spent] = MappingProxyType({})
 _checked: dict[str, tuple[bytes, Head]] = {}
 """The files that this process has checked or written, and what they say: the same octets say the same again."""
 
+MOST_TEXTS = 8192
+"""The number of accounts whose texts are remembered."""
+
+_texts: dict[str, tuple[Spent, str]] = {}
+"""Accounts as they were written last: what is the same object has the same text."""
+
 _answers: dict[str, tuple[Told | None, Head | None]] = {}
 """What sites have answered last, until something is stored there."""
 
@@ -57,25 +62,36 @@ class Head:
     accounts: Mapping[str, Spent] = field(default_factory=lambda: NOTHING)
     beside: Head | None = None
     """An older head that is remembered elsewhere; the ledger must have come by it."""
+    unknown: bool = False
+    """Whether somebody went on without a witness before: accounts that are not listed may have been charged."""
 
     def written(self, by: Key) -> bytes:
         """The file of the witness, signed.
 
         The text is what `chain.hash_of` hashes, put together from the accounts: of a thousand, a charge changes one.
         """
-        accounts = ",".join(_text(name, self.accounts[name]) for name in sorted(self.accounts))
-        content = f'{{"accounts":{{{accounts}}},"hash":"{self.hash}","ledger":"{self.ledger}","number":{self.number}}}'
-        hashed = f'["sitr ledger 1",0,"witness","{self.ledger}",{content},"{chain.START}","{by.public}"]'
-        hash = sha256(hashed.encode(errors="surrogatepass")).hexdigest()
-        whole = f'{{"signature":"{by.sign(hash)}","signer":"{by.public}","witness":{content}}}\n'
-        return whole.encode(errors="surrogatepass")
+        accounts = ",".join([_text(name, self.accounts[name]) for name in sorted(self.accounts)])
+        content = f'{{"accounts":{{{accounts}}},"hash":"{self.hash}","ledger":"{self.ledger}","number":{self.number}'
+        content += ',"unknown":true}' if self.unknown else "}"
+        text = content.encode(errors="surrogatepass")
+        hashed = sha256(f'["sitr ledger 1",0,"witness","{self.ledger}",'.encode())
+        hashed.update(text)
+        hashed.update(f',"{chain.START}","{by.public}"]'.encode())
+        signed = f'{{"signature":"{by.sign(hashed.hexdigest())}","signer":"{by.public}","witness":'
+        return signed.encode() + text + b"}\n"
 
 
-@lru_cache(maxsize=8192)
 def _text(name: str, spent: Spent) -> str:
     """An account in the file of a witness."""
-    quoted = json.dumps(name, ensure_ascii=False)
-    return f"{quoted}:{json.dumps(spent.plain(), sort_keys=True, ensure_ascii=False, separators=(',', ':'))}"
+    known = _texts.get(name)
+    if known is not None and known[0] is spent:
+        return known[1]
+    plain = json.dumps(spent.plain(), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    text = f"{json.dumps(name, ensure_ascii=False)}:{plain}"
+    if len(_texts) >= MOST_TEXTS:
+        _texts.clear()
+    _texts[name] = spent, text
+    return text
 
 
 class _Changed(Exception):
@@ -189,6 +205,7 @@ class Witness:
                 content["number"],
                 content["hash"],
                 {name: Spent.of(spent) for name, spent in content["accounts"].items()},
+                unknown=content.get("unknown") is True,
             )
             hash = chain.hash_of(0, "witness", head.ledger, content, chain.START, self.public)
             valid = genuine(self.public, hash, whole["signature"]) and head.ledger == ledger
@@ -213,7 +230,8 @@ def _newest(told: Head | None, filed: Head | None) -> Head | None:
     if told is None or filed is None:
         return told or filed
     new, old = (told, filed) if told.number >= filed.number else (filed, told)
-    return new if new.hash == old.hash else replace(new, beside=old)
+    unknown = new.unknown or old.unknown
+    return replace(new, unknown=unknown, beside=None if new.hash == old.hash else old)
 
 
 def _changed(found: _Changed) -> LedgerError:
