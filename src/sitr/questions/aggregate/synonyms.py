@@ -46,6 +46,25 @@ def _bucket(item: exp.Expr, read: Read) -> Expression:
     raise forbidden(item)
 
 
+def _truncated(item: exp.Expr, read: Read) -> Expression:
+    """TRUNC(x) and TRUNC(x, places) towards 0; TRUNC(d, 'month') is DATE_TRUNC."""
+    refuse_other_parts(item, "this", "decimals", "unit")
+    of, to = read(item.this), item.args.get("decimals") or item.args.get("unit")
+    places = Literal(0) if to is None else read(to)
+    if isinstance(places, Literal) and isinstance(places.value, str):
+        return Call("DATE_TRUNC", (Literal(places.value.lower()), of))
+    if not (isinstance(places, Literal) and type(places.value) is int and abs(places.value) <= 15):
+        raise forbidden(item)
+    size, unit = Call("ABS", (of,)), Literal(10 ** abs(places.value))
+    if places.value > 0:
+        size = Call("/", (Call("FLOOR", (Call("*", (size, unit)),)), unit))
+    elif places.value < 0:
+        size = Call("*", (Call("FLOOR", (Call("/", (size, unit)),)), unit))
+    else:
+        size = Call("FLOOR", (size,))
+    return Call("*", (Call("SIGN", (of,)), size))
+
+
 def _replaced(item: exp.Expr, read: Read) -> Expression:
     refuse_other_parts(item, "this", "expression", "replacement")
     parts = [item.this, item.expression, item.args.get("replacement")]
@@ -99,6 +118,7 @@ SYNONYMS: dict[type[exp.Expr], Callable[[exp.Expr, Read], Expression]] = {
     exp.Date: _date,
     exp.TsOrDsToDate: _date,
     exp.WidthBucket: _bucket,
+    exp.Trunc: _truncated,
     exp.TimeToStr: _text_of_date,
     exp.ToChar: _text_of_date,
     exp.Dayname: _name_of_date("%A"),
