@@ -109,6 +109,22 @@ def _name_of_date(pattern: str) -> Callable[[exp.Expr, Read], Expression]:
     return reader
 
 
+def _same(item: exp.Expr, read: Read) -> Expression:
+    """x IS NOT DISTINCT FROM y: they are equal, or both are missing."""
+    refuse_other_parts(item, "this", "expression")
+    one, other = read(item.this), read(item.expression)
+    missing = [Call("IS NULL", (each,)) for each in (one, other) if each != Literal(None)]
+    if len(missing) < 2:
+        return missing[0] if missing else Literal(value=True)
+    if any(isinstance(each, Literal) for each in (one, other)):
+        return Call("COALESCE", (Call("=", (one, other)), Literal(value=False)))
+    return Call("COALESCE", (Call("=", (one, other)), Call("AND", tuple(missing))))
+
+
+def _different(item: exp.Expr, read: Read) -> Expression:
+    return Call("NOT", (_same(item, read),))
+
+
 DATE_FORMATS = ("DATE_FORMAT", "FORMAT_DATE", "FORMAT_TIMESTAMP", "FORMAT_DATETIME", "TO_VARCHAR", "TO_CHAR")
 """Functions of other databases that write a date in a format."""
 
@@ -124,6 +140,8 @@ SYNONYMS: dict[type[exp.Expr], Callable[[exp.Expr, Read], Expression]] = {
     exp.Dayname: _name_of_date("%A"),
     exp.Monthname: _name_of_date("%B"),
     exp.Replace: _replaced,
+    exp.NullSafeEQ: _same,
+    exp.NullSafeNEQ: _different,
     exp.RegexpLike: _matches("REGEXP_MATCHES"),
     exp.RegexpFullMatch: _matches("REGEXP_FULL_MATCH"),
     exp.SimilarTo: _matches("REGEXP_FULL_MATCH"),

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import random
+from collections.abc import Callable
+from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import pytest
 
 from sitr.questions.aggregate.bind import grouped
 from sitr.questions.aggregate.expressions.multiples import Comb, comb
+from sitr.questions.aggregate.expressions.ranges import Range
+from sitr.questions.aggregate.expressions.rules import range_of
 from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.nodes import NamedKey
 from sitr.questions.aggregate.sql import parse_condition
-from tests.questions.aggregate.expressions.test_rules import VIEW, check_keys, run, writer
+from tests.questions.aggregate.expressions.test_rules import VIEW, check_keys, engine, run, writer
 
 FORMS = {
     "FLOOR(n / 5) * 5": (-5, 0, 5, 10),
@@ -99,4 +105,40 @@ def test_doubles_that_are_not_exact_have_no_multiples() -> None:
     ],
 )
 def test_ranges_are_as_narrow_as_the_function_makes_them(text: str, low: int, high: int) -> None:
-    assert (typed(text).low, typed(text).high) == (low, high)
+    assert range_of(typed(text)) == Range(Fraction(low), Fraction(high))
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("n IS DISTINCT FROM 3", lambda row: row["n"] != 3),
+        ("n IS NOT DISTINCT FROM 3", lambda row: row["n"] == 3),
+        ("n IS DISTINCT FROM NULL", lambda row: row["n"] is not None),
+        ("n IS NOT DISTINCT FROM m", lambda row: row["n"] == row["m"]),
+        ("t IS DISTINCT FROM w", lambda row: row["t"] != row["w"]),
+        ("NULL IS NOT DISTINCT FROM NULL", lambda _: True),
+    ],
+)
+def test_missing_values_are_equal_where_they_are_not_distinct(
+    text: str, same: Callable[[dict[str, Any]], bool]
+) -> None:
+    connection, _ = engine()
+    rows = connection.sql("SELECT n, m, t, w FROM tame").to_arrow_table().to_pylist()
+    assert any(row["n"] is None for row in rows)
+    assert run(writer().written(VIEW.typed(parse_condition(text))), "tame") == list(map(same, rows))
+
+
+@pytest.mark.parametrize(
+    ("text", "by_hand"),
+    [
+        ("TRUNC(x)", math.trunc),
+        ("TRUNC(x, 0)", math.trunc),
+        ("TRUNC(x, -1)", lambda x: math.trunc(x / 10) * 10),
+        ("TRUNC(x, 1)", lambda x: math.trunc(x * 10) / 10),
+    ],
+)
+def test_numbers_are_cut_towards_zero(text: str, by_hand: Callable[[float], float]) -> None:
+    values = run(writer().written(VIEW.typed(parse_condition("x IS NULL")).parts[0]), "tame")
+    expected = [None if value is None else by_hand(value) for value in values]
+    assert min(value for value in values if value is not None) < 0
+    assert run(writer().written(typed(text)), "tame") == expected
