@@ -736,6 +736,26 @@ class TestPresent:
         assert same_doubles(on.column(on.say.present("v"), pa.array(REALS, pa.float64())), expected)
 
 
+class TestOnce:
+    @pytest.mark.parametrize("longer", [0, 400])
+    def test_what_is_written_means_the_same_however_long_the_value_is(self, on: On, longer: int) -> None:
+        """A column has the name that a long value gets inside."""
+        name = on.say.identifier("found")
+        value = f"{name}{' + 0' * longer}"
+        written = on.say.once(value, lambda v: f"CASE WHEN {v} > 1 THEN {v} * {v} WHEN {v} IS NULL THEN -1 ELSE 0 END")
+        rows = pa.table({"found": pa.array([0, 2, 3, None], pa.int32()), "n": pa.array(range(4))})
+        found = on.run(rows, f"SELECT {written} AS e, n FROM t ORDER BY n")
+        assert [each for each, _ in found] == [0, 4, 9, -1]
+        assert len(written) < 2 * len(value) + 500
+
+    def test_a_long_value_stays_what_it_is_inside_another(self, on: On) -> None:
+        value = f"v{' + 0' * 400}"
+        for _ in range(5):
+            value = on.say.once(value, lambda v: f"CASE WHEN {v} > 0 THEN {v} + 1 ELSE {v} END")
+        assert on.column(value, pa.array([0, 2, None], pa.int32())) == [0, 7, None]
+        assert len(value) < 4_000
+
+
 def by_hand(operator: str, left: float | None, right: float | None) -> float | None:
     if left is None or right is None or left != left or right != right:
         return None

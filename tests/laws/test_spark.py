@@ -18,6 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from sitr.backends.backend import outermost
 from sitr.backends.duckdb import DuckDB, Reader
 from sitr.backends.duckdb_dialect import PORTABLE
 from sitr.backends.reading import tree
@@ -28,11 +29,13 @@ from sitr.backends.spark_engine import _asked
 from sitr.dataset.schema import Kind
 from sitr.errors import QuestionError, SourceError
 from sitr.neighbors.relation import Relation
+from sitr.questions.aggregate.sql import parse_condition
 from tests import spark
 from tests.backends import test_grammar_replay as replay
 from tests.backends.packed.test_limits import asked
 from tests.laws import test_backends as backends
 from tests.laws import test_dialects as dialects
+from tests.questions.aggregate.expressions.test_rules import VIEW
 from tests.questions.aggregate.grammar import Storage
 
 READINGS = backends.READINGS
@@ -160,6 +163,18 @@ def test_regular_expressions_are_refused_in_words() -> None:
     with pytest.raises(QuestionError, match="nothing was spent"):
         Spark(SparkFrame(None)).refuse("REGEXP_MATCHES")
     Spark(SparkFrame(None)).refuse("LIKE")
+
+
+def test_long_expressions_are_refused_before_the_charge() -> None:
+    """Spark's driver would need minutes, or more memory than it has; nothing of it depends on rows."""
+    nested = "d"
+    for _ in range(7):
+        nested = f"({nested}) + EXTRACT(day FROM {nested})"
+    long, short = (VIEW.typed(parse_condition(text)) for text in (f"{nested} > d", f"n IN ({', '.join('123' * 3000)})"))
+    with pytest.raises(QuestionError, match=r"letters as Spark reads them, more than 20,000.*nothing was spent"):
+        Spark(SparkFrame(None)).refuse_long([long])
+    Spark(SparkFrame(None)).refuse_long([short])
+    assert outermost((long, long.parts[0], [short])) == [long, short]
 
 
 # Readings

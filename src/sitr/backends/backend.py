@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sitr.backends.reading import Reading
     from sitr.questions.aggregate.bind import BoundedQuery, Cells
     from sitr.questions.histogram.tally import Tally
+    from sitr.questions.question import Question
     from sitr.questions.statistic.numbers import Numbers
     from sitr.questions.synthetic.axes import Codes
     from sitr.questions.synthetic.sheet import Sheet
@@ -63,12 +64,26 @@ class Backend(Protocol):
         """
 
 
-def check_able(backend: Backend, question: object) -> None:
-    """Let an engine refuse, before the charge, functions that it cannot compute: it has a method `refuse` for them."""
-    refuse = getattr(backend, "refuse", None)
+def check_able(backend: Backend, question: Question) -> None:
+    """Let an engine refuse, before the charge, what it cannot compute.
+
+    It has a method `refuse` for the name of a function, and `refuse_long` for all expressions of one reading.
+    """
+    refuse, refuse_long = getattr(backend, "refuse", None), getattr(backend, "refuse_long", None)
     if refuse is not None:
         for function in sorted(functions(question)):
             refuse(function)
+    if refuse_long is not None:
+        reading = question.reading()
+        for each in reading if isinstance(reading, tuple) else (reading,):
+            refuse_long(outermost(each))
+
+
+def outermost(reading: object) -> list[Typed]:
+    """The expressions in a reading that are no part of others, each once."""
+    every = list(dict.fromkeys(_typed(reading, set())))
+    inner = {part for typed in every for part in typed.parts}
+    return [typed for typed in every if typed not in inner]
 
 
 def functions(question: object) -> set[str]:

@@ -7,7 +7,7 @@ them is written for each engine, never translated from another engine's text, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from fractions import Fraction
 from typing import Protocol, runtime_checkable
@@ -132,6 +132,12 @@ class Dialect(Protocol):
 
     def position(self, expression: str, keys: Sequence[Key]) -> str:
         """The place of a value in a list of at least one key, from 0; NULL if it is not there."""
+
+    def once(self, expression: str, write: Callable[[str], str]) -> str:
+        """What `write` makes of a value. A long expression is written and computed once.
+
+        Otherwise each of several nested calls would double the text of a statement, or worse.
+        """
 
     def type_of(self, kind: Kind) -> str:
         """The engine's type in which values of a kind are computed with: all numbers are doubles."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
@@ -199,6 +199,11 @@ class DuckDBDialect:
             return self.text(self.literal(key))
         return self.literal(str(key).lower() if isinstance(key, bool) else str(key))
 
+    def once(self, expression: str, write: Callable[[str], str]) -> str:
+        if len(expression) <= SHORT:
+            return write(f"({expression})")
+        return f"list_transform([{expression}], lambda found: {write('found')})[1]"
+
     def type_of(self, kind: Kind) -> str:
         return _COMPUTED[kind]
 
@@ -256,10 +261,10 @@ class DuckDBDialect:
     def in_calendar(self, expression: str, kind: Kind) -> str:
         if kind is Kind.DATE:
             first, last = "DATE '0001-01-01'", "DATE '9999-12-31'"
-            return f"CASE WHEN {expression} BETWEEN {first} AND {last} THEN {expression} END"
-        first, last = "TIMESTAMP '0001-01-01'", "TIMESTAMP '9999-12-31 23:59:59.999999'"
-        moment = self.moment(expression)
-        return f"CASE WHEN {moment} BETWEEN {first} AND {last} THEN {moment} END"
+        else:
+            first, last = "TIMESTAMP '0001-01-01'", "TIMESTAMP '9999-12-31 23:59:59.999999'"
+            expression = self.moment(expression)
+        return self.once(expression, lambda found: f"CASE WHEN {found} BETWEEN {first} AND {last} THEN {found} END")
 
     def substring(self, expression: str, first: int, length: int | None) -> str:
         return f"substr({expression}, {first})" if length is None else f"substr({expression}, {first}, {length})"

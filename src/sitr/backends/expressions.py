@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
 
 from sitr.backends.dialect import Dialect
 from sitr.dataset.schema import NUMERIC, Column, Kind
@@ -41,9 +40,11 @@ class Expressions:
             return found
         assert of.low is not None
         assert of.high is not None
-        ends = (of.low, of.high) if of.kind is Kind.TIMESTAMP else (Fraction(ceil(of.low)), Fraction(floor(of.high)))
+        ends = (of.low, of.high) if of.kind is Kind.TIMESTAMP else map(Fraction, of.whole_ends)
         low, high = (self.dialect.literal(calendar(end, of.kind) if of.kind in TEMPORAL else int(end)) for end in ends)
-        return f"CASE WHEN {found} < {low} THEN {low} WHEN {found} > {high} THEN {high} ELSE {found} END"
+        return self.dialect.once(
+            found, lambda x: f"CASE WHEN {x} < {low} THEN {low} WHEN {x} > {high} THEN {high} ELSE {x} END"
+        )
 
     def _computed_key(self, of: Typed) -> str:
         found = self.written(of)
@@ -108,12 +109,16 @@ class Expressions:
         return self.dialect.present(found) if left.kind is Kind.REAL else found
 
     def one_of(self, typed: Typed) -> str:
-        """A column is compared with all literals of one type at once: engines plan long chains of OR slowly."""
+        """A value is compared with all literals of one type at once: engines plan long chains of OR slowly."""
         value, *others = typed.parts
+        if value.column is None:
+            # Engines may look literals up in a set, where -0.0 is not 0.0.
+            found = f"({self.written(value)})" + (f" + {self.dialect.literal(0.0)}" if value.kind in NUMERIC else "")
+            return f"{found} IN ({', '.join(map(self.written, others))})"
         listed: dict[str, list[str]] = {}
         rest = []
         for other in others:
-            if value.column is None or not other.is_literal or other.value is None:
+            if other.value is None:
                 rest.append(self.compared(Typed("=", Kind.BOOLEAN, (value, other))))
                 continue
             listed.setdefault(self.exactly(value, other), []).append(self.dialect.literal(other.value))
@@ -136,7 +141,10 @@ class Expressions:
 
     def clamped(self, typed: Typed) -> str:
         value, low, high = map(self.written, typed.parts)
-        return f"CASE WHEN ({value}) IS NOT NULL THEN least(greatest({value}, {low}), {high}) END"
+        return self.dialect.once(
+            value,
+            lambda found: f"CASE WHEN {found} IS NOT NULL THEN least(greatest({found}, {low}), {high}) END",
+        )
 
     def cases(self, typed: Typed) -> str:
         parts = [self.written(part) for part in typed.parts]

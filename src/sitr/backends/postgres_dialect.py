@@ -225,6 +225,9 @@ class PostgresDialect:
         listed = self.bound.add(json.dumps({key: place for key, place in places.items() if "\0" not in key}))
         return f"CAST(CAST(${listed + 1} AS jsonb) ->> CAST({expression} AS text) AS integer)"
 
+    def once(self, expression: str, write: Callable[[str], str]) -> str:
+        return self._with(write, f"({expression})")
+
     def type_of(self, kind: Kind) -> str:
         return _COMPUTED[kind]
 
@@ -297,7 +300,7 @@ class PostgresDialect:
     def _cast_to_number(self, expression: str, kind: Kind, to: Kind) -> str:
         if kind is Kind.BOOLEAN:
             type = "double precision" if to is Kind.REAL else "bigint"
-            return f"CAST(CASE WHEN {expression} THEN 1 WHEN NOT ({expression}) THEN 0 END AS {type})"
+            return f"CAST(CAST({expression} AS integer) AS {type})"
         number = self._with(texts.number, expression, type="text") if kind is Kind.TEXT else self.number(expression)
         if to is Kind.REAL:
             return self._with(lambda a: f"CASE WHEN {arithmetic.finite(a)} THEN {a} END", number)
@@ -319,7 +322,9 @@ class PostgresDialect:
             case "STARTS_WITH":
                 return f"starts_with({expression}, {text})"
             case "ENDS_WITH":
-                return f"right({expression}, length({text})) = {text}"
+                return self._with(
+                    lambda whole, end: f"right({whole}, length({end})) = {end} {C}", expression, text, type="text"
+                )
         return f"strpos({expression}, {text}) > 0"
 
     def truncated(self, part: str, expression: str, kind: Kind) -> str:

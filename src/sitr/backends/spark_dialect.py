@@ -96,12 +96,15 @@ class SparkDialect:
     def granules(self, expression: str, to: Quantised) -> str:
         """Clamped as a double, so that no cast can overflow; then as an integer, so that rounding stays inside."""
         low, high = float(to.lower * to.granularity), float(to.upper * to.granularity)
-        number = self.number(expression)
-        clamped = f"least(greatest({number}, {low!r}D), {high!r}D)"
-        rounded = f"try_cast(round({clamped} / {float(to.granularity)!r}D) AS BIGINT)"
-        # isnan(NULL) is false here, and NULL must not become the lower bound.
-        known = f"{number} IS NOT NULL AND NOT isnan({number})"
-        return f"CASE WHEN {known} THEN least(greatest({rounded}, {_long(to.lower)}), {_long(to.upper)}) END"
+
+        def write(number: str) -> str:
+            clamped = f"least(greatest({number}, {low!r}D), {high!r}D)"
+            rounded = f"try_cast(round({clamped} / {float(to.granularity)!r}D) AS BIGINT)"
+            # isnan(NULL) is false here, and NULL must not become the lower bound.
+            known = f"{number} IS NOT NULL AND NOT isnan({number})"
+            return f"CASE WHEN {known} THEN least(greatest({rounded}, {_long(to.lower)}), {_long(to.upper)}) END"
+
+        return _once(self.number(expression), write)
 
     def key(self, column: Column) -> str:
         name = self.identifier(column.name)
@@ -208,8 +211,10 @@ class SparkDialect:
     def quotient(self, expression: str, by: int) -> str:
         if _WIDE not in expression:
             return f"({expression}) div {by}L"
-        value = f"CAST({expression} AS {_WIDE})"  # a quotient of decimals is rounded, so the remainder goes first
-        return f"CAST(({value} - {value} % {by}) / {by} AS {_WIDE})"
+        # A quotient of decimals is rounded, so the remainder goes first.
+        return _once(
+            f"CAST({expression} AS {_WIDE})", lambda value: f"CAST(({value} - {value} % {by}) / {by} AS {_WIDE})"
+        )
 
     def steps(self, expression: str, first: float, times: float, by: float) -> str:
         start, factor, divisor = map(self.literal, (first, times, by))
@@ -236,6 +241,9 @@ class SparkDialect:
         texts = self.literal(json.dumps([_text_of(key) for key in keys], ensure_ascii=False))
         listed = f"SELECT posexplode(from_json({texts}, 'array<string>')) AS ({name}_place, {name}_key)"
         return f"(SELECT min({name}_place) FROM ({listed}) AS {name} WHERE {name}_key = {self.text(expression)})"
+
+    def once(self, expression: str, write: Callable[[str], str]) -> str:
+        return _once(expression, write)
 
     def type_of(self, kind: Kind) -> str:
         return _COMPUTED[kind]
@@ -271,9 +279,11 @@ class SparkDialect:
     def cast(self, expression: str, kind: Kind, to: Kind) -> str:
         match kind, to:
             case (_, Kind.INTEGER):
-                nearest = f"round({self.number(expression)})"
                 # A cast would take 2^63, which does not fit, for the largest integer.
-                return f"CASE WHEN {nearest} < 9.223372036854775807E18D THEN try_cast({nearest} AS BIGINT) END"
+                return _once(
+                    f"round({self.number(expression)})",
+                    lambda found: f"CASE WHEN {found} < 9.223372036854775807E18D THEN try_cast({found} AS BIGINT) END",
+                )
             case (_, Kind.REAL):
                 return _finite(self.number(expression))
             case (Kind.INTEGER, Kind.TEXT):
@@ -289,7 +299,7 @@ class SparkDialect:
 
     def in_calendar(self, expression: str, kind: Kind) -> str:
         found = expression if kind is Kind.DATE else self.moment(expression)
-        return f"CASE WHEN {_known(found, kind)} THEN {found} END"
+        return _once(found, lambda moment: f"CASE WHEN {_known(moment, kind)} THEN {moment} END")
 
     def substring(self, expression: str, first: int, length: int | None) -> str:
         return f"substr({expression}, {first})" if length is None else f"substr({expression}, {first}, {length})"
@@ -300,7 +310,7 @@ class SparkDialect:
     def truncated(self, part: str, expression: str, kind: Kind) -> str:
         """Spark's date_trunc is for times with a zone. A time without one loses the smaller parts instead."""
         if part in _SMALLER:
-            return f"{expression} - {_SMALLER[part].format(expression)}"
+            return _once(expression, lambda found: f"{found} - {_SMALLER[part].format(found)}")
         day = f"CAST({expression} AS DATE)"
         begin = day if part == "day" else f"trunc({day}, '{part}')"
         return begin if kind is Kind.DATE else f"CAST({begin} AS TIMESTAMP_NTZ)"
@@ -313,26 +323,15 @@ class SparkDialect:
 
     def difference(self, part: str, earlier: str, later: str) -> str:
         counted: Callable[[str], str] = _COUNTED[part]
-        return f"({counted(later)}) - ({counted(earlier)})"
+        return f"({_once(later, counted)}) - ({_once(earlier, counted)})"
 
     def later(self, expression: str, count: str, part: str, kind: Kind) -> str:
         """NULL also for dates and numbers that lead far out of the calendar, where Spark's own sums could overflow."""
-        unit = _UNITS[part]
-        number, most = self.number(count), 10_000 * 366 * 86_400 // unit if unit else 10_000 * 12
-        inside = f"{number} BETWEEN -{most}D AND {most}D AND {_known(expression, kind)}"
-        if not unit:
-            months = f"try_cast(round({number}) * {_MONTHS[part]} AS INT)"
-            added = (
-                f"add_months({expression}, {months})"
-                if kind is Kind.DATE
-                else f"{expression} + make_ym_interval(0, {months})"
-            )
-        elif kind is Kind.DATE:
-            added = f"date_add({expression}, try_cast(round({number}) * {unit // 86_400} AS INT))"
-        else:
-            seconds = f"try_cast(round({number}) * {unit} AS DECIMAL(18,6))"
-            added = f"{expression} + make_dt_interval(0, 0, 0, {seconds})"
-        return f"CASE WHEN {inside} THEN {added} END"
+        number = self.number(count)
+        if len(expression) + len(number) <= SHORT:
+            return _later(f"({expression})", number, part, kind)
+        body = _later("found.moment", "found.number", part, kind)
+        return f"get(transform(array(struct({expression} AS moment, {number} AS number)), found -> {body}), 0)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,6 +378,21 @@ def _floored(function: str, expression: str) -> str:
         return f"CASE WHEN abs({found}) < 4503599627370496D THEN CAST({function}({found}) AS DOUBLE) ELSE {found} END"
 
     return _once(expression, write)
+
+
+def _later(moment: str, number: str, part: str, kind: Kind) -> str:
+    unit = _UNITS[part]
+    most = 10_000 * 366 * 86_400 // unit if unit else 10_000 * 12
+    inside = f"{number} BETWEEN -{most}D AND {most}D AND {_known(moment, kind)}"
+    if not unit:
+        months = f"try_cast(round({number}) * {_MONTHS[part]} AS INT)"
+        added = f"add_months({moment}, {months})" if kind is Kind.DATE else f"{moment} + make_ym_interval(0, {months})"
+    elif kind is Kind.DATE:
+        added = f"date_add({moment}, try_cast(round({number}) * {unit // 86_400} AS INT))"
+    else:
+        seconds = f"try_cast(round({number}) * {unit} AS DECIMAL(18,6))"
+        added = f"{moment} + make_dt_interval(0, 0, 0, {seconds})"
+    return f"CASE WHEN {inside} THEN {added} END"
 
 
 def _as_regex(part: str) -> str:

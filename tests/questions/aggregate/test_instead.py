@@ -31,6 +31,7 @@ def advice(sql: str) -> str:
         ("SELECT x, COUNT(*) FROM a", "Add GROUP BY x."),
         ("SELECT COUNT(*) FROM a AS t(x)", "Write for example SELECT"),
         ("SELECT COUNT(*) FROM a; SELECT 1", "one by one"),
+        ("SELECT x, COUNT(*) FROM a GROUP BY x UNION ALL SELECT y, COUNT(*) FROM a GROUP BY y", "budget.batch"),
     ],
 )
 def test_each_refusal_has_its_own_advice(sql: str, words: str) -> None:

@@ -143,9 +143,21 @@ def test_without_a_similar_question_none_is_proposed(sql: str, table: Table) -> 
             "SELECT AVG(urgent) AS share FROM visits",
             "SELECT AVG(CASE WHEN urgent THEN 1 WHEN NOT urgent THEN 0 END) AS share FROM visits",
         ),
+        ("SELECT BOOL_OR(cost > 5) FROM visits", "SELECT COUNT_IF((cost > 5)) FROM visits"),
+        ("SELECT EVERY(urgent) FROM visits", "SELECT COUNT_IF(NOT urgent) FROM visits"),
+        ("SELECT REGR_SLOPE(cost, cost) FROM visits", "SELECT COVAR_POP(cost, cost) / VAR_POP(cost) FROM visits"),
+        ("SELECT GEOMEAN(cost + 1) AS g FROM visits", "SELECT EXP(AVG(LN((cost + 1)))) AS g FROM visits"),
+        (
+            "SELECT FLOOR(cost / 0.5) * 0.5 AS k, COUNT(*) FROM visits GROUP BY 1",
+            "SELECT FLOOR(cost / 0.5) AS k, COUNT(*) FROM visits GROUP BY 1",
+        ),
+        (
+            "SELECT cost * 0.5 AS k, COUNT(*) FROM visits GROUP BY k",
+            "SELECT FLOOR(cost * 0.5) AS k, COUNT(*) FROM visits GROUP BY k",
+        ),
     ],
 )
-def test_only_what_is_no_number_is_counted(sql: str, instead: str) -> None:
+def test_what_cannot_be_asked_has_a_question_in_its_place(sql: str, instead: str) -> None:
     table = describe(
         "visits",
         kinds={**KINDS, "urgent": Kind.BOOLEAN},

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from datetime import date
 
-from sqlglot import exp
+from sqlglot import exp, parse_one
 
 from sitr.dataset.schema import GROUPABLE, Kind
 from sitr.errors import DescriptionError, SitrError, UnknownName, nearest
@@ -19,7 +19,7 @@ from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
 from sitr.questions.aggregate.catalog import Catalog
 from sitr.questions.aggregate.date_formats import part_of_format
-from sitr.questions.aggregate.dialect import sql_of
+from sitr.questions.aggregate.dialect import QuestionDialect, sql_of
 from sitr.questions.aggregate.functions.registry import function_of
 from sitr.questions.aggregate.grouping_sets import bound_with_sets
 from sitr.questions.aggregate.instead import CLOCKS, dashed
@@ -366,6 +366,36 @@ def _other_functions(tree: exp.Select, error: SitrError, _: Catalog) -> bool:
     return False
 
 
+def _formulas(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
+    """REGR_SLOPE, GEOMEAN and others in terms of aggregates that can be asked for; BOOL_OR becomes a count."""
+    for call in tree.find_all(exp.Func):
+        parts = list(call.iter_expressions())
+        named = call.name.upper() if isinstance(call, exp.Anonymous | exp.AnonymousAggFunc) else call.sql_name()
+        written = _FORMULAS.get((named, len(parts)))
+        if written is not None:
+            texts = [sql_of(part) if isinstance(part, exp.Column) else f"({sql_of(part)})" for part in parts]
+            found = written.format(*texts)
+            call.replace(parse_one(f"SELECT {found}", dialect=QuestionDialect).expressions[0])
+            return True
+    return False
+
+
+_FORMULAS = {
+    ("REGR_SLOPE", 2): "COVAR_POP({0}, {1}) / VAR_POP({1})",
+    ("REGR_INTERCEPT", 2): "AVG({0}) - AVG({1}) * COVAR_POP({0}, {1}) / VAR_POP({1})",
+    ("REGR_R2", 2): "CORR({0}, {1}) * CORR({0}, {1})",
+    ("REGR_COUNT", 2): "COUNT_IF({0} IS NOT NULL AND {1} IS NOT NULL)",
+    ("REGR_AVGX", 2): "AVG({1})",
+    ("REGR_AVGY", 2): "AVG({0})",
+    ("GEOMEAN", 1): "EXP(AVG(LN({0})))",
+    ("GEOMETRIC_MEAN", 1): "EXP(AVG(LN({0})))",
+    **dict.fromkeys((("BOOL_OR", 1), ("LOGICAL_OR", 1)), "COUNT_IF({0})"),
+    **dict.fromkeys((("BOOL_AND", 1), ("LOGICAL_AND", 1), ("EVERY", 1)), "COUNT_IF(NOT {0})"),
+    ("RANGE", 1): "MAX({0}) - MIN({0})",
+}
+"""Functions with their numbers of arguments. Where values are missing, the two of a pair are counted apart."""
+
+
 def _of_truth(call: exp.Expr, column: exp.Column) -> exp.Expr:
     """The sum of true and false is a count, and their mean is a share; a missing value is neither."""
     if isinstance(call, exp.Sum):
@@ -375,17 +405,23 @@ def _of_truth(call: exp.Expr, column: exp.Column) -> exp.Expr:
 
 
 def _real_keys(tree: exp.Select, error: SitrError, _: Catalog) -> bool:
-    """A key of real numbers is rounded down."""
+    """A key of real numbers is rounded down; FLOOR(x / 0.5) * 0.5 is numbered instead."""
     group = tree.args.get("group")
     if group is None or "GROUP BY cannot use" not in error.given or "type real" not in error.given:
         return False
     for key in list(group.expressions):
-        if isinstance(key, exp.Column) and f"'{key.name}'" in error.given:
-            for item in list(tree.expressions):
-                if item.unalias() == key:
-                    item.replace(exp.alias_(exp.Floor(this=key.copy()), item.alias_or_name))
-            key.replace(exp.Floor(this=key.copy()))
-            return True
+        at = int(key.name) - 1 if key.is_int else -1
+        named = [item for place, item in enumerate(tree.expressions) if place == at or item.alias == key.name]
+        of = named[0].unalias() if named else key
+        if f"'{of.name}'" not in error.given and _plain(sql_of(of)) not in _plain(error.given):
+            continue
+        cells = of.this if isinstance(of, exp.Mul) and isinstance(of.this, exp.Floor) else exp.Floor(this=of.copy())
+        for item in list(tree.expressions):
+            if item.unalias() == of:
+                item.replace(exp.alias_(cells.copy(), item.alias_or_name))
+        if not named:
+            key.replace(cells.copy())
+        return True
     return False
 
 
@@ -551,6 +587,7 @@ _WAYS: tuple[Way, ...] = (
     _buckets,
     _own_groups,
     _by_person,
+    _formulas,
     _other_functions,
     _bounds,
     _no_aggregate,

@@ -104,6 +104,11 @@ def _refuse_distinct_on(distinct: exp.Expr | None) -> None:
         refuse_other_parts(distinct, within="DISTINCT ")
 
 
+ONE_BY_ONE = (
+    "Ask them one by one, or together: write them into a file and name it with --file (in Python: budget.batch)."
+)
+
+
 def single_select(sql: str, *, skipped: int = 0) -> exp.Select:
     """The parser's tree, which remembers its text: the first `skipped` characters were not written by the user."""
     if not writable(sql):
@@ -125,8 +130,7 @@ def single_select(sql: str, *, skipped: int = 0) -> exp.Select:
     raise ForbiddenConstruct(
         wanted="one SELECT",
         given="several statements",
-        do="Ask them one by one, or together: "
-        "write them into a file and name it with --file (in Python: budget.batch).",
+        do=ONE_BY_ONE,
         excerpt=place(statements[1]),
     )
 
@@ -136,7 +140,7 @@ def _other_statement(statement: exp.Expr, sql: str) -> QuestionError:
     return misspelled(sql) or ForbiddenConstruct(
         wanted="one SELECT",
         given=name,
-        do=instead(statement),
+        do=ONE_BY_ONE if isinstance(statement, exp.Union) and statement.find(exp.AggFunc) else instead(statement),
         excerpt=place_of_word(statement, name) or beginning(statement),
     )
 

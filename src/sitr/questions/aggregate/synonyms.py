@@ -46,6 +46,25 @@ def _bucket(item: exp.Expr, read: Read) -> Expression:
     raise forbidden(item)
 
 
+def _truncated(item: exp.Expr, read: Read) -> Expression:
+    """TRUNC(x) and TRUNC(x, places) towards 0; TRUNC(d, 'month') is DATE_TRUNC."""
+    refuse_other_parts(item, "this", "decimals", "unit")
+    of, to = read(item.this), item.args.get("decimals") or item.args.get("unit")
+    places = Literal(0) if to is None else read(to)
+    if isinstance(places, Literal) and isinstance(places.value, str):
+        return Call("DATE_TRUNC", (Literal(places.value.lower()), of))
+    if not (isinstance(places, Literal) and type(places.value) is int and abs(places.value) <= 15):
+        raise forbidden(item)
+    size, unit = Call("ABS", (of,)), Literal(10 ** abs(places.value))
+    if places.value > 0:
+        size = Call("/", (Call("FLOOR", (Call("*", (size, unit)),)), unit))
+    elif places.value < 0:
+        size = Call("*", (Call("FLOOR", (Call("/", (size, unit)),)), unit))
+    else:
+        size = Call("FLOOR", (size,))
+    return Call("*", (Call("SIGN", (of,)), size))
+
+
 def _replaced(item: exp.Expr, read: Read) -> Expression:
     refuse_other_parts(item, "this", "expression", "replacement")
     parts = [item.this, item.expression, item.args.get("replacement")]
@@ -90,6 +109,22 @@ def _name_of_date(pattern: str) -> Callable[[exp.Expr, Read], Expression]:
     return reader
 
 
+def _same(item: exp.Expr, read: Read) -> Expression:
+    """x IS NOT DISTINCT FROM y: they are equal, or both are missing."""
+    refuse_other_parts(item, "this", "expression")
+    one, other = read(item.this), read(item.expression)
+    missing = [Call("IS NULL", (each,)) for each in (one, other) if each != Literal(None)]
+    if len(missing) < 2:
+        return missing[0] if missing else Literal(value=True)
+    if any(isinstance(each, Literal) for each in (one, other)):
+        return Call("COALESCE", (Call("=", (one, other)), Literal(value=False)))
+    return Call("COALESCE", (Call("=", (one, other)), Call("AND", tuple(missing))))
+
+
+def _different(item: exp.Expr, read: Read) -> Expression:
+    return Call("NOT", (_same(item, read),))
+
+
 DATE_FORMATS = ("DATE_FORMAT", "FORMAT_DATE", "FORMAT_TIMESTAMP", "FORMAT_DATETIME", "TO_VARCHAR", "TO_CHAR")
 """Functions of other databases that write a date in a format."""
 
@@ -99,11 +134,14 @@ SYNONYMS: dict[type[exp.Expr], Callable[[exp.Expr, Read], Expression]] = {
     exp.Date: _date,
     exp.TsOrDsToDate: _date,
     exp.WidthBucket: _bucket,
+    exp.Trunc: _truncated,
     exp.TimeToStr: _text_of_date,
     exp.ToChar: _text_of_date,
     exp.Dayname: _name_of_date("%A"),
     exp.Monthname: _name_of_date("%B"),
     exp.Replace: _replaced,
+    exp.NullSafeEQ: _same,
+    exp.NullSafeNEQ: _different,
     exp.RegexpLike: _matches("REGEXP_MATCHES"),
     exp.RegexpFullMatch: _matches("REGEXP_FULL_MATCH"),
     exp.SimilarTo: _matches("REGEXP_FULL_MATCH"),

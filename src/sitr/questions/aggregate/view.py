@@ -50,7 +50,7 @@ from sitr.neighbors.unit import Person, Unit
 from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Expression, Literal, Name, levels, spelled
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.expressions.rules import truths
-from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, column_typed, literal_typed
+from sitr.questions.aggregate.expressions.typed import Typed, column_typed, literal_typed
 from sitr.questions.aggregate.narrowing import Known, known, narrowed
 
 DEEPEST = 16
@@ -408,8 +408,7 @@ def _uses(typed: Typed, text: int) -> int:
     """How often an expression uses columns; one of text counts as often as `text` says."""
     if not typed.parts:
         return 0 if typed.is_literal else text if typed.kind is Kind.TEXT else 1
-    twice = typed.what in ("CLAMP", "CAST", "DATE_ADD") or typed.kind in TEMPORAL  # written twice by a backend
-    return sum(_uses(part, text) for part in typed.parts) * (2 if twice else 1) + twice
+    return sum(_uses(part, text) for part in typed.parts)
 
 
 def _grown(rows: Base) -> int:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from sitr.dataset.schema import NUMERIC, Kind
 from sitr.errors import QuestionError
 from sitr.numbers import exact
+from sitr.questions.aggregate.expressions.multiples import without_remainder
 from sitr.questions.aggregate.expressions.ranges import Range, whole
 from sitr.questions.aggregate.expressions.rules import (
     Rule,
@@ -70,6 +71,10 @@ def plus_or_minus(function: str, parts: tuple[Typed, ...]) -> Typed:
     numbers(function, parts)
     one, other = range_of(left), range_of(right)
     found = one + other if function == "+" else one - other
+    by = without_remainder(parts) if function == "-" else None
+    if by is not None:  # x - x % 10, which never falls as x grows
+        found = one.mapped(lambda end: Fraction(math.trunc(end / by) * by))
+        return _result(function, parts, found, integer=True, step=Fraction(by), can_fail=False)
     return _result(function, parts, found, integer=_whole(parts), step=_common(left.step, right.step), can_fail=False)
 
 

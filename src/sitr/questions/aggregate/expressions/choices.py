@@ -8,6 +8,7 @@ from fractions import Fraction
 from sitr.dataset.schema import NUMERIC, Key, Kind
 from sitr.errors import QuestionError
 from sitr.questions.aggregate.expressions.literals import fitting
+from sitr.questions.aggregate.expressions.ranges import Range
 from sitr.questions.aggregate.expressions.rules import (
     Rule,
     any_nullable,
@@ -80,7 +81,8 @@ def case(function: str, parts: tuple[Typed, ...]) -> Typed:
 def coalesce(function: str, parts: tuple[Typed, ...]) -> Typed:
     """The first value that is not NULL."""
     _, typed = one_kind(function, parts)
-    return _chosen(function, tuple(typed), typed, nullable=all(part.nullable for part in typed))
+    sure = next((place for place, part in enumerate(typed) if not part.nullable), len(typed))
+    return _chosen(function, tuple(typed), typed[: sure + 1], nullable=all(part.nullable for part in typed))
 
 
 def null_if(function: str, parts: tuple[Typed, ...]) -> Typed:
@@ -100,6 +102,12 @@ def least_or_greatest(function: str, parts: tuple[Typed, ...]) -> Typed:
     found = range_of(typed[0])
     for part in typed[1:]:
         found = found.union(range_of(part))
+    # It is never above, or below, a value that is never NULL.
+    sure = [range_of(part) for part in typed if not part.nullable]
+    if function == "LEAST":
+        found = Range(found.low, min([each.high for each in sure if each.high is not None], default=found.high))
+    else:
+        found = Range(max([each.low for each in sure if each.low is not None], default=found.low), found.high)
     nullable = all(part.nullable for part in typed)
     kind = Kind.INTEGER if all(part.kind is Kind.INTEGER for part in typed) else Kind.REAL
     return Typed(function, kind, tuple(typed), found.low, found.high, _step(typed), nullable)

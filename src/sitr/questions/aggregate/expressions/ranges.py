@@ -12,6 +12,8 @@ from sitr.dataclass import dataclass
 MOST_DIGITS = 2**1030
 """Ends beyond this size are dropped: no double reaches them."""
 
+HALF, SLACK = Fraction(1, 2), Fraction(1, 10**9)
+
 
 @dataclass(frozen=True, slots=True)
 class Range:
@@ -80,10 +82,16 @@ class Range:
 
 
 def whole(range: Range) -> Range:
-    """The whole numbers in a range, or next to it."""
+    """The nearest whole numbers of a range. An end next to a half counts as both of its neighbors, because what is
+    computed with doubles may lie on either side.
+
+    >>> whole(Range(Fraction(-3, 5), Fraction(12, 5))), whole(Range(Fraction(5, 2), Fraction(7, 2)))
+    (Range(low=Fraction(-1, 1), high=Fraction(2, 1)), Range(low=Fraction(2, 1), high=Fraction(4, 1)))
+    """
+    low, high = range.low, range.high
     return Range(
-        None if range.low is None else Fraction(math.floor(range.low)),
-        None if range.high is None else Fraction(math.ceil(range.high)),
+        None if low is None else Fraction(math.ceil(low - HALF - SLACK * (1 + abs(low)))),
+        None if high is None else Fraction(math.floor(high + HALF + SLACK * (1 + abs(high)))),
     )
 
 

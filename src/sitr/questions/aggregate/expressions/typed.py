@@ -11,6 +11,7 @@ from sitr.dataset.literals import writable
 from sitr.dataset.schema import Column, Key, Kind
 from sitr.numbers import exact
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, spelled
+from sitr.questions.aggregate.expressions.multiples import comb
 from sitr.questions.aggregate.spelling import Value
 
 MOST_KEYS = 10_000
@@ -89,16 +90,27 @@ class Typed:
         return f"the column {self.what.name!r}" if isinstance(self.what, Column) else f"the expression {self.text}"
 
     @property
+    def whole_ends(self) -> tuple[int, int]:
+        """The least and the greatest whole number that it can be, between its bounds; the first may be above the last.
+
+        >>> Typed("LENGTH", Kind.INTEGER, low=Fraction(-5, 2), high=Fraction(7, 2)).whole_ends
+        (-2, 3)
+        """
+        assert self.low is not None
+        assert self.high is not None
+        return comb(self).between(math.ceil(self.low), math.floor(self.high))
+
+    @property
     def possible(self) -> tuple[Key, ...] | None:
         """All values that it can have when it is grouped by, NULL last; None if they are not public or too many."""
         if self.keys is not None:
             return self.keys
         if self.kind not in (Kind.INTEGER, Kind.DATE) or self.low is None or self.high is None:
             return None
-        first, last = math.ceil(self.low), math.floor(self.high)
-        if not 0 <= last - first < MOST_KEYS or max(-first, last) > LARGEST_KEY:
+        step, (first, last) = comb(self).step or 1, self.whole_ends
+        if not 0 <= (last - first) // step < MOST_KEYS or max(-first, last) > LARGEST_KEY:
             return None
-        numbers = range(first, last + 1)
+        numbers = range(first, last + 1, step)
         keys = numbers if self.kind is Kind.INTEGER else (calendar(Fraction(day), Kind.DATE) for day in numbers)
         return (*keys, *((None,) if self.nullable else ()))
 
