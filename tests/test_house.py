@@ -246,10 +246,7 @@ def riddles(path: Path) -> list[str]:
 
 
 SHARED = {
-    "Block": "audits are written apart from what they check, with words of their own",
-    "Cells": "audits are written apart from what they check, with words of their own",
     "Command": "a program that is audited, and a command of ours",
-    "Compared": "values that a flavor and a condition compare",
     "Event": "found by drawing, and by computing: two audits, apart from each other",
     "Figure": "audits are written apart from what they check, with words of their own",
     "Figures": "audits are written apart from what they check, with words of their own",
@@ -265,10 +262,8 @@ SHARED = {
     "Pairs": "audits are written apart from what they check, with words of their own",
     "Part": "the checker is one file that needs nothing of Sitr, and a part of a schedule is of another kind",
     "Quantile": "QUANTILE in SQL, and the statistic whose sensitivity is bounded: both are what users call one",
-    "Reader": "of totals, and of the words of a command",
     "Row": "audits are written apart from what they check, with words of their own",
     "Rows": "of a backend's tree, and of a frame that is joined",
-    "Search": "audits are written apart from what they check, with words of their own",
     "Shares": "of δ that the points of a schedule take, and of noise that parties add: the latter is public",
     "Table": "audits are written apart from what they check, with words of their own",
     "Tree": "public in two namespaces: the mechanism, and the way to measure a histogram with it",
@@ -305,6 +300,49 @@ def test_the_texts_are_plain_english(tmp_path: Path) -> None:
     )
     assert sorted(riddles(puzzling)) == ["So many", "is told", "was wanted", "were wanted"]
     assert not offending([*MODULES, *PROSE], riddles)
+
+
+# What spends budget and touches rows
+
+
+DOORS = {
+    ("session/ask.py", "ask", "charge"): "the door",
+    ("session/ask.py", "ask", "charge_together"): "the door, where a question joins several budgets",
+    ("session/ask.py", "_read", "read"): "the door",
+    ("ledger/lazy.py", "charge", "charge"): "passes a charge on to the ledger that it stands for",
+    ("ledger/together.py", "charge_together", "charge"): "a single ledger",
+    ("session/imagined.py", "imagined", "read"): "invented rows, for an example of an answer",
+    ("session/public.py", "coded", "read"): "public tables",
+    ("cli/sensitivity.py", "compare", "read"): "a file that is public, which the command makes users say",
+    ("audit/empirical/replay.py", "_exact_numbers", "read"): "tables that an audit compares, for their owner",
+}
+"""The functions that call a charge or a reading, and why each may."""
+
+
+def doors(path: Path, root: Path = SOURCE) -> set[tuple[str, str, str]]:
+    """Who charges a price or reads rows with a salt: the file, the outermost function or method, what it calls."""
+    found = set()
+    tree = ast.parse(path.read_text())
+    methods = [node for kind in tree.body if isinstance(kind, ast.ClassDef) for node in kind.body]
+    for function in (*tree.body, *methods):
+        if isinstance(function, ast.FunctionDef):
+            for call in (node for node in ast.walk(function) if isinstance(node, ast.Call)):
+                name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+                keywords = {each.arg for each in call.keywords}
+                spends = name in ("charge", "charge_together") and "price" in keywords
+                if spends or (name == "read" and "salt" in keywords):
+                    found.add((path.relative_to(root).as_posix(), function.name, name))
+    return found
+
+
+def test_one_function_spends_budget_and_touches_rows(tmp_path: Path) -> None:
+    second = tmp_path / "second.py"
+    second.write_text(
+        "def one(x):\n    x.charge('a', price=1)\nclass B:\n    def two(self, y):\n        y.read(1, salt=2)"
+    )
+    assert doors(second, tmp_path) == {("second.py", "one", "charge"), ("second.py", "two", "read")}
+    inside = [path for path in MODULES if path.relative_to(SOURCE).parts[0] != "backends"]
+    assert set().union(*map(doors, inside)) == set(DOORS)
 
 
 # What the code may reach for

@@ -32,6 +32,15 @@ def test_a_late_module_is_imported_when_a_name_of_it_is_used() -> None:
         Later("colorsys").colour  # noqa: B018
 
 
+def test_names_of_our_own_modules_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others stay as they were when they were first used."""
+    ours, theirs = Later("sitr.numbers"), Later("colorsys")
+    before = ours.exact, theirs.hls_to_rgb
+    for place in ("sitr.numbers.exact", "colorsys.hls_to_rgb"):
+        monkeypatch.setattr(place, None)
+    assert (ours.exact, theirs.hls_to_rgb) == (None, before[1])
+
+
 def test_a_missing_library_is_named_with_its_extra() -> None:
     needs("json", extra="anything")
     get, _, _ = lazily("sitr", {"thing": "home"}, extras={"home": ("no_such_library", "learn")})

@@ -61,7 +61,10 @@ class Later:
             module = import_module(self._name)
             self._found = getattr(module, self._made)() if self._made else module
             return self._found
-        return getattr(self._found, name)
+        value = getattr(self._found, name)
+        if not (self._made or self._name.startswith("sitr.")):  # other libraries do not change their names
+            setattr(self, name, value)  # then this method is not called again for it
+        return value
 
 
 def needs(library: str, *, extra: str) -> None:

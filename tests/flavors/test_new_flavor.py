@@ -63,12 +63,9 @@ class ProbabilisticDP(Adding):
             raise IncompatiblePromises(given="No bound for groups is known.", do="Convert it to (ε, δ) first.")
         return self
 
-    def covers(self, other: Promise, /) -> bool:
-        match other:
-            case ProbabilisticDP():
-                return self.epsilon <= other.epsilon and self.delta <= other.delta
-            case ApproximateDP():
-                return self.to_approximate(delta=self.delta).covers(other)
+    def implies(self, other: Promise, /) -> bool:
+        if isinstance(other, ApproximateDP):
+            return self.to_approximate(delta=self.delta).covers(other)
         return other.follows_from(self)
 
     def infinite_mass(self) -> float:

@@ -23,7 +23,7 @@ import pytest
 import sitr
 import sitr.questions
 from sitr.backends.duckdb import DuckDB
-from sitr.errors import BackendFailure, BudgetExceeded, FileError, IncompatiblePromises, SitrError
+from sitr.errors import BackendFailure, BudgetExceeded, FileError, IncompatiblePromises, QuestionError, SitrError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.pure import PureDP
@@ -184,6 +184,23 @@ def test_an_answer_is_charged_once_and_carries_its_receipt(open_budget: Any, kin
     assert not request.release(price, coins=TestCoins(1)).private
 
 
+def assert_intervals(preview: Any, answer: Any) -> None:
+    """Every number has both ends of its interval, unless the error is as secret as the data: then both words say so."""
+    try:
+        names, refused = answer.intervals().column_names, ""
+    except QuestionError as error:
+        names, refused = [], str(error)
+    if refused:
+        with pytest.raises(QuestionError, match="depends on the data") as before:
+            preview.errors()
+        assert str(before.value) == refused
+        return
+    low, high = ({name for name in names if name.endswith(end)} for end in ("_low", "_high"))
+    assert low
+    assert {name.removesuffix("_low") for name in low} == {name.removesuffix("_high") for name in high}
+    assert preview.errors()
+
+
 @pytest.mark.sampled(9)
 @every_kind
 def test_every_answer_speaks_the_same_words(open_budget: Any, tmp_path: Path, kind: Kind, price: Kept) -> None:
@@ -198,7 +215,9 @@ def test_every_answer_speaks_the_same_words(open_budget: Any, tmp_path: Path, ki
     assert answer.to_dict()["receipt"]["entry"] == 1
     assert isinstance(answer.table, pa.Table)
     assert b'"private": true' in answer.table.schema.metadata[b"sitr"]
-    assert answer.to_pandas().shape[0] == answer.table.num_rows
+    assert answer.to_pandas().shape[0] == answer.to_polars().height == answer.table.num_rows
+    assert answer.promise == preview.price
+    assert_intervals(preview, answer)
     assert "<html" in answer.certificate(tmp_path / "page.html").read_text()
     assert answer.plot(tmp_path / "chart.svg").read_text().startswith("<svg")
     assert answer._repr_html_()

@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sitr.learn.rows import Block, TrainingRows
+from sitr.learn.rows import RowBlock, TrainingRows
 
 
-def squares(block: Block) -> list[Fraction]:
+def squares(block: RowBlock) -> list[Fraction]:
     """The exact square of each row's length."""
     factors = np.ones(len(block.features)) if block.factors is None else block.factors
     return [

@@ -13,6 +13,7 @@ from sitr.loss.forms.laplace import DiscreteLaplaceLaw, LaplaceLaw
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
 from sitr.loss.law import Law
 from sitr.loss.single import profile, single_delta, single_epsilon
+from sitr.numbers import Interval
 
 LAWS: list[Law] = [
     GaussianLaw(1.0),
@@ -46,6 +47,22 @@ def test_epsilon_is_between(law, delta, truth):
     assert found.lower == 0.0 or truth.delta(law, truth.real(found.lower)) >= truth.real(delta * (1 - NEARLY))
     assert truth.delta(law, truth.real(found.upper)) <= truth.real(delta * (1 + NEARLY))
     assert found.width <= 1e-8 * found.upper
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_an_epsilon_below_another_one_is_not_searched(law):
+    whole = single_epsilon(law, 0.03, narrow=1e-8)
+    assert single_epsilon(law, 0.03, narrow=1e-8, least=2 * whole.upper) == Interval(0.0, 2 * whole.upper)
+    assert single_epsilon(law, 0.03, narrow=1e-8, least=whole.lower / 2) == whole
+
+
+def test_few_values_are_looked_at(monkeypatch):
+    """A proved ε takes one round more than the digits of a line through two values would."""
+    rounds = []
+    monkeypatch.setattr(single, "profile", lambda law, at: rounds.append(at) or profile(law, at))
+    found = single_epsilon(PoissonLaw(GaussianLaw(1.25), 0.01), 1e-5, narrow=1e-10)
+    assert found.width <= 3e-10 * found.upper
+    assert len(rounds) <= 6
 
 
 def test_what_costs_nothing_is_zero():

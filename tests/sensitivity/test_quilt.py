@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sitr.sensitivity import quilt as quilts
 from sitr.sensitivity.chain import Chain
 from sitr.sensitivity.influence import Influences, spread
-from sitr.sensitivity.quilt import Quilt, Search, fitted, lost
+from sitr.sensitivity.quilt import Quilt, QuiltSearch, fitted, lost
 from tests.sensitivity.test_influence import chains
 
 FIRST = Chain([1, 0], [[0.9, 0.1], [0.4, 0.6]])
@@ -20,7 +20,7 @@ ONE = Fraction(1)
 
 
 def score(known: Influences, time: int, quilt: Quilt, epsilon: Fraction = ONE) -> Fraction | None:
-    found = Search.active(known, time, quilt)
+    found = QuiltSearch.active(known, time, quilt)
     return spread(found.nearby, epsilon=epsilon, influence=found.influence)
 
 
@@ -32,7 +32,7 @@ def finite(found: Fraction | None) -> Fraction:
 def test_the_published_values():
     known = Influences(FIRST, 100)
     assert float(finite(score(known, 8, Quilt(5, 5)))) == pytest.approx(13.0219, abs=5e-5)
-    best = Search.for_scale(ONE).best(known, 8)
+    best = QuiltSearch.for_scale(ONE).best(known, 8)
     assert best.quilt == Quilt(7, 5)  # X_1 and X_13
     assert float(finite(score(known, 8, best.quilt))) == pytest.approx(12.9341, abs=5e-5)
     assert float(fitted((FIRST,), 100, ONE)[0]) == pytest.approx(12.9341, abs=5e-5)
@@ -75,9 +75,9 @@ def test_the_window_does_not_matter(first, monkeypatch):
 
 def test_a_search_that_stops_too_early_would_be_found_out(monkeypatch):
     """The broken twin: it believes that no quilt farther away than the first window can be better."""
-    whole = Search.for_scale(ONE)
+    whole = QuiltSearch.for_scale(ONE)
     monkeypatch.setattr(quilts, "FIRST", 2)
-    monkeypatch.setattr(Search, "for_scale", classmethod(lambda cls, _: cls(whole.goal, lambda _: 0)))
+    monkeypatch.setattr(QuiltSearch, "for_scale", classmethod(lambda cls, _: cls(whole.goal, lambda _: 0)))
     sigma, _ = fitted.__wrapped__((FIRST,), 25, ONE)
     assert float(sigma) > float(max(exhaustive(FIRST, 25, ONE))) * 1.5
 
@@ -107,7 +107,7 @@ def test_a_long_series_is_quick():
     sigma, active = fitted((slow,), 1000, ONE)
     assert 30 < float(sigma) < 1000
     assert len(active[0]) == 1000
-    middle = Search.for_scale(ONE).best(Influences(slow, 1000), 500)  # found without any other time
+    middle = QuiltSearch.for_scale(ONE).best(Influences(slow, 1000), 500)  # found without any other time
     alone = finite(spread(middle.nearby, epsilon=ONE, influence=middle.influence))
     assert float(sigma) >= float(alone) * (1 - 1e-9)
 

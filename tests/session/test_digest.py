@@ -17,7 +17,7 @@ from sitr.ledger.export import export
 from sitr.ledger.sql import SqlLedger
 from sitr.ledger.state import state_folder
 from sitr.session.dataset import Dataset
-from sitr.session.digest import Compared, compare, record
+from sitr.session.digest import Sameness, compare, record
 
 SQL = "SELECT COUNT(*) AS n FROM visits"
 
@@ -29,13 +29,13 @@ def visits(folder: Path, costs: list[int]) -> Dataset:
 
 def test_replaced_rows_are_noticed(tmp_path: Path) -> None:
     dataset = visits(tmp_path, [1, 2, 3])
-    assert compare(dataset).found is Compared.UNKNOWN
+    assert compare(dataset).found is Sameness.UNKNOWN
     at = record(dataset)
-    assert (compare(dataset).found, compare(dataset).since) == (Compared.SAME, at)
+    assert (compare(dataset).found, compare(dataset).since) == (Sameness.SAME, at)
     changed = visits(tmp_path, [1, 2, 4])
-    assert compare(changed).found is Compared.OTHER
+    assert compare(changed).found is Sameness.OTHER
     record(changed)
-    assert compare(changed).found is Compared.SAME
+    assert compare(changed).found is Sameness.SAME
     with pytest.raises(DescriptionError, match="is in memory"):
         record(sitr.protect(pa.table({"id": [1]}), unit="id", max_rows=1, name="visits"))
 

@@ -19,7 +19,7 @@ AS_WRITTEN: dict[object, Callable[[Any], object]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ValueReader:
     """Reads the value of one parameter; what can be wrong is left to typer.
 
     Typer validates every value with pydantic, even text, and to load that takes longer than to refuse a command.
@@ -56,9 +56,9 @@ def _bounded(param: Any) -> bool:
 
 
 def read_lightly(parameters: list[Any]) -> list[Any]:
-    """These parameters, whose values a `Reader` reads, if this version of typer has readers of its own."""
+    """These parameters, whose values a `ValueReader` reads, if this version of typer has readers of its own."""
     for parameter in parameters:
         theirs = getattr(parameter, "get_runtime_param", None)
         if theirs is not None and "get_runtime_param" not in vars(parameter):
-            parameter.get_runtime_param = partial(Reader, theirs)
+            parameter.get_runtime_param = partial(ValueReader, theirs)
     return parameters

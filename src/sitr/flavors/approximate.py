@@ -153,7 +153,7 @@ class ApproximateDP(Adding):
             delta = growth * ball(self.delta)
             return ApproximateDP(upward(exact(self.epsilon) * size), upper(delta) if delta < 1 else 1.0)
 
-    def covers(self, other: Promise, /) -> bool:
+    def implies(self, other: Promise, /) -> bool:
         """(ε, δ) implies all points on or above the profile of its dominating pair.
 
         δ(ε') = δ + (1 − δ)(e^ε − e^{ε'})/(1 + e^ε) for ε' ≤ ε, and δ beyond.      [KOV15, Thm 3.3 with k = 1]
@@ -161,7 +161,7 @@ class ApproximateDP(Adding):
         if not isinstance(other, ApproximateDP):
             return other.follows_from(self)
         if self.epsilon <= other.epsilon:
-            return self.delta <= other.delta
+            return False  # its δ is larger
         # Enough bits to compare neighbouring floats; where they do not suffice, the answer is no.
         with precision(256):
             odds = ball(self.epsilon).exp()

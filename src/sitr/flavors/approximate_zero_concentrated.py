@@ -155,13 +155,11 @@ class ApproximateZeroConcentratedDP(Adding):
             do="Convert it first with to_approximate(delta=…), and take the group of that.",
         )
 
-    def covers(self, other: Promise, /) -> bool:
+    def implies(self, other: Promise, /) -> bool:
         """Like (ε, δ), it implies no flavor without a δ, even if its own is 0."""
         match other:
             case ApproximateZeroConcentratedDP():
-                if other.delta == 1.0 or (self.rho <= other.rho and self.delta <= other.delta):
-                    return True
-                return self.covers(ApproximateDP(_largest_epsilon(other.rho), other.delta))
+                return other.delta == 1.0 or self.covers(ApproximateDP(_largest_epsilon(other.rho), other.delta))
             case ApproximateDP():
                 if other.delta == 1.0 or self.rho == 0.0:
                     return ApproximateDP(0.0, self.delta).covers(other)

@@ -119,10 +119,8 @@ class GaussianDP(Adding):
         enough = 2 * promise.epsilon / (spread + math.sqrt(spread**2 + 2 * promise.epsilon))
         return cls(largest_fitting(fits, start=max(promise.delta, enough)))
 
-    def covers(self, other: Promise, /) -> bool:
+    def implies(self, other: Promise, /) -> bool:
         match other:
-            case GaussianDP():
-                return self.mu <= other.mu
             case ZeroConcentratedDP() | RenyiDP():
                 # Beyond this μ, μ²/2 has no float.
                 return self.mu < 1e154 and self.to_zero_concentrated().covers(other)

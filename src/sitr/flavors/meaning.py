@@ -19,7 +19,7 @@ KEPT, BROKEN = Interval(-math.inf, -math.inf), Interval(math.inf, math.inf)
 """The results for a proved yes or no where there is no number."""
 
 
-class Compared(Protocol):
+class HasExcess(Protocol):
     """Anything that can be compared with a loss: a promise, or a curve of moments."""
 
     def excess(self, loss: Loss, /, *, relative: float) -> Interval:
@@ -35,7 +35,7 @@ def ratio(found: Interval, allowed: float) -> Interval:
     return Interval(_log(found.lower, allowed), _log(found.upper, allowed))
 
 
-def decided(promise: Compared, loss: Loss, *, widths: tuple[float, ...] = (1e-2, 1e-4, 1e-6)) -> bool:
+def decided(promise: HasExcess, loss: Loss, *, widths: tuple[float, ...] = (1e-2, 1e-4, 1e-6)) -> bool:
     """Whether the loss keeps the promise. Both answers are proved; intervals are narrowed until one of them is.
 
     A loss that is only a bound never proves a "no".

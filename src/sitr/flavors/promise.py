@@ -9,7 +9,7 @@ from dataclasses import fields
 from fractions import Fraction
 from functools import cache
 from numbers import Rational, Real
-from operator import index
+from operator import index, le
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, SupportsIndex, cast, runtime_checkable
 
 from sitr.errors import IncompatiblePromises, InvalidPromise, InvalidUse, quoted
@@ -211,6 +211,16 @@ class Adding(Promise, Protocol):
         """The exact sum of all coordinates, rounded up once."""
         several = [part.coordinates() for part in parts] or [(Fraction(0),) * len(_names(cls))]
         return cls.at_coordinates([sum(column, Fraction(0)) for column in zip(*several, strict=True)], up=True)
+
+    def covers(self, other: Promise, /) -> bool:
+        """Whether the other one is of this flavor and has no smaller coordinate, or follows for another reason."""
+        if type(other) is type(self) and all(map(le, self.coordinates(), other.coordinates())):
+            return True
+        return self.implies(other)
+
+    def implies(self, other: Promise, /) -> bool:
+        """Whether a promise that has another flavor or a smaller coordinate follows all the same."""
+        return type(other) is not type(self) and other.follows_from(self)
 
     def __mul__(self, times: int, /) -> Self:
         times = count(times, what="The number of releases")

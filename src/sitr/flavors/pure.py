@@ -91,10 +91,8 @@ class PureDP(Adding):
         """s·ε for s people: the loss between two tables is the sum along a path of s neighbours.  [DR14, Thm 2.2]"""
         return self * count(size, what="The size of a group")
 
-    def covers(self, other: Promise, /) -> bool:
+    def implies(self, other: Promise, /) -> bool:
         match other:
-            case PureDP():
-                return self.epsilon <= other.epsilon
             case RenyiDP(ResponseCurve(epsilon)):
                 return self.epsilon <= epsilon
             case ZeroConcentratedDP():

@@ -112,7 +112,7 @@ class ZeroConcentratedDP(Adding):
         harmonic = _harmonic(size) if self.xi else Fraction(0)
         return ZeroConcentratedDP(upward(exact(self.rho) * size**2), xi=upward(exact(self.xi) * size * harmonic))
 
-    def covers(self, other: Promise, /) -> bool:
+    def implies(self, other: Promise, /) -> bool:
         match other:
             case ZeroConcentratedDP():
                 # ξ + ρα ≤ ξ' + ρ'α on all of α > 1: at the left end and in the slope.

@@ -26,11 +26,20 @@ LARGEST = Fraction(10**30)
 class Estimator(BaseEstimator):  # type: ignore[misc]
     """`fit` checks the parameters, never the constructor, as scikit-learn requires."""
 
-    promise: Price | None
-    epsilon: float | None
-    delta: float | None
-    rho: float | None
-    granularity: Number | None
+    def __init__(
+        self,
+        promise: Price | None = None,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        rho: float | None = None,
+        granularity: Number | None = None,
+    ) -> None:
+        self.promise = promise
+        self.epsilon = epsilon
+        self.delta = delta
+        self.rho = rho
+        self.granularity = granularity
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

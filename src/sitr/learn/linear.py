@@ -159,16 +159,12 @@ class PrivateLogisticRegression(ClassifierMixin, _Linear):  # type: ignore[misc]
         fit_intercept: bool = True,
         granularity: Number | None = None,
     ) -> None:
-        self.promise = promise
-        self.epsilon = epsilon
-        self.delta = delta
-        self.rho = rho
+        super().__init__(promise, epsilon=epsilon, delta=delta, rho=rho, granularity=granularity)
         self.norm = norm
         self.regularization = regularization
         self.classes = classes
         self.method = method
         self.fit_intercept = fit_intercept
-        self.granularity = granularity
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -254,15 +250,11 @@ class PrivateRidge(_LinearRegressor):
         fit_intercept: bool = True,
         granularity: Number | None = None,
     ) -> None:
-        self.promise = promise
-        self.epsilon = epsilon
-        self.delta = delta
-        self.rho = rho
+        super().__init__(promise, epsilon=epsilon, delta=delta, rho=rho, granularity=granularity)
         self.norm = norm
         self.bound = bound
         self.regularization = regularization
         self.fit_intercept = fit_intercept
-        self.granularity = granularity
 
     def fit(self, X: Any, y: Any) -> Self:
         self._promised()
@@ -345,15 +337,11 @@ class PrivateHuberRegressor(_LinearRegressor):
         fit_intercept: bool = True,
         granularity: Number | None = None,
     ) -> None:
-        self.promise = promise
-        self.epsilon = epsilon
-        self.delta = delta
-        self.rho = rho
+        super().__init__(promise, epsilon=epsilon, delta=delta, rho=rho, granularity=granularity)
         self.norm = norm
         self.cut = cut
         self.regularization = regularization
         self.fit_intercept = fit_intercept
-        self.granularity = granularity
 
     def fit(self, X: Any, y: Any) -> Self:
         self._promised()

@@ -46,12 +46,8 @@ class PrivateMean(Estimator):
         norm: Number | None = None,
         granularity: Number | None = None,
     ) -> None:
-        self.promise = promise
-        self.epsilon = epsilon
-        self.delta = delta
-        self.rho = rho
+        super().__init__(promise, epsilon=epsilon, delta=delta, rho=rho, granularity=granularity)
         self.norm = norm
-        self.granularity = granularity
 
     def fit(self, X: Any, y: object = None) -> Self:  # noqa: ARG002
         promise, grain = self._promised(), self._grain()
@@ -128,13 +124,9 @@ class PrivateHuberMean(Estimator):
         regularization: Number = 0.01,
         granularity: Number | None = None,
     ) -> None:
-        self.promise = promise
-        self.epsilon = epsilon
-        self.delta = delta
-        self.rho = rho
+        super().__init__(promise, epsilon=epsilon, delta=delta, rho=rho, granularity=granularity)
         self.cut = cut
         self.regularization = regularization
-        self.granularity = granularity
 
     def fit(self, X: Any, y: object = None) -> Self:  # noqa: ARG002
         promise, grain = self._promised(), self._grain()

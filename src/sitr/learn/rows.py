@@ -80,15 +80,15 @@ class TrainingRows:
     def block(self) -> int:
         return max(64, min(MOST_ROWS, BLOCK // self.size if self.size else MOST_ROWS))
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[RowBlock]:
         for start in range(0, len(self), self.block):
             part = slice(start, min(len(self), start + self.block))
             factors = None if self.factors is None else self.factors[part]
-            yield Block(part, self.features[part], factors, self.constant)
+            yield RowBlock(part, self.features[part], factors, self.constant)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class RowBlock:
     """Some of the rows, without a copy: factors are applied to results computed from the features."""
 
     part: slice

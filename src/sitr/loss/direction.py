@@ -45,10 +45,13 @@ def exceeding_at(laws: Laws, epsilon: float, relative: float) -> Interval:
 
 
 def answer_one_direction(
-    laws: Laws, question: DeltaAt | EpsilonAt, relative: float, hint: Hint | None = None
+    laws: Laws, question: DeltaAt | EpsilonAt, relative: float, hint: Hint | None = None, *, least: float = 0.0
 ) -> tuple[Interval, Hint | None]:
-    """The requested ε or δ, and a hint that makes the search in the other direction shorter."""
-    if (closed := _closed(laws, question)) is not None:
+    """The requested ε or δ, and a hint that makes the search in the other direction shorter.
+
+    An ε that is not larger than `least`, which the other direction is known to need, need not be found exactly.
+    """
+    if (closed := _closed(laws, question, least)) is not None:
         return closed, None
     if isinstance(question, DeltaAt):
         return answer(laws, question, relative=relative, most=1.0, hint=hint)
@@ -84,7 +87,7 @@ def _allowed(laws: Laws, delta: float) -> bool:
     return mass_at_infinity(laws) * (1 + 1e-12) <= delta
 
 
-def _closed(laws: Laws, question: DeltaAt | EpsilonAt) -> Interval | None:
+def _closed(laws: Laws, question: DeltaAt | EpsilonAt, least: float) -> Interval | None:
     infinite = mass_at_infinity(laws)
     greatest = greatest_loss(laws)
     match question, laws:
@@ -105,7 +108,7 @@ def _closed(laws: Laws, question: DeltaAt | EpsilonAt) -> Interval | None:
         case DeltaAt(epsilon), ((law, 1),):
             return single_delta(law, epsilon)
         case EpsilonAt(delta), ((law, 1),):
-            found = single_epsilon(law, delta, narrow=1e-10)
+            found = single_epsilon(law, delta, narrow=1e-10, least=least)
             return Interval(found.lower, min(found.upper, _most(laws, delta)))
     return None
 

@@ -49,7 +49,7 @@ class Masses(NamedTuple):
     slack: Vector
 
 
-class Cells(NamedTuple):
+class LossCells(NamedTuple):
     """ln of the P- and Q-mass of losses between neighbouring edges; one `slack` for both, as for `Masses`."""
 
     log_p: Vector
@@ -98,7 +98,7 @@ class Law(Protocol):
         """Equal laws are counted together, and results for a law are cached."""
         return object.__hash__(self)
 
-    def cells(self, edges: Vector) -> Cells:
+    def cells(self, edges: Vector) -> LossCells:
         """The masses between neighbouring edges, which increase; the first and the last may be infinite."""
 
     def log_moment_above(self, tilt: float, edge: float) -> float:
@@ -176,12 +176,12 @@ def between(log_above: Vector, log_below: Vector, error: Vector, *, steps: Vecto
     return Masses(np.where(nothing, -np.inf, logs), np.where(nothing, 0.0, np.where(unsure, np.inf, slack)))
 
 
-def joined(p: Masses, q: Masses) -> Cells:
+def joined(p: Masses, q: Masses) -> LossCells:
     """The cells of P and Q. Where one mass is only an upper bound, so is the other."""
     slack = np.maximum(p.slack, q.slack)
     unsure = np.isinf(slack)
     log_p, log_q = (logs + np.where(unsure & np.isfinite(own), own, 0.0) for logs, own in (p, q))
-    return Cells(log_p, log_q, slack)
+    return LossCells(log_p, log_q, slack)
 
 
 def log_one_minus_exp(log_mass: Vector) -> Vector:

@@ -271,7 +271,10 @@ class Loss:
         found: list[Interval] = []
         hint: Hint | None = None
         for laws in self._directions():
-            one, new = answer_one_direction(laws, question, relative, hint)
+            least = max((each.lower for each in found), default=0.0)
+            if least == math.inf:
+                break  # nothing is larger
+            one, new = answer_one_direction(laws, question, relative, hint, least=least)
             found.append(one)
             hint = new or hint  # a closed form gives no hint for the other direction
         bounds = largest(found)

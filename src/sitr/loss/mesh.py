@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from sitr.dataclass import dataclass
 from sitr.loss.forms.sampled import is_sampled_gaussian, sampled_gaussians
-from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Law, Vector, distinct
+from sitr.loss.law import FUNCTIONS, ROUNDING, Law, LossCells, Vector, distinct
 from sitr.namespace import Later
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Mesh:
     high: float
     first: Vector
     last: Vector
-    masses: Cells
+    masses: LossCells
     log_before: float
     log_beyond: float
     """ln of upper bounds on the P-masses before and beyond all cells."""
@@ -97,7 +97,7 @@ def off_at(law: Law, losses: Vector) -> Vector:
 class Outline:
     """A coarse view of a law: its masses between the losses of a grid, and where it ends."""
 
-    masses: Cells
+    masses: LossCells
     low: float
     greatest: float
     log_above: Vector
@@ -121,7 +121,7 @@ def outlines(laws: Sequence[Law]) -> list[Outline]:
     return [_outlined(law, found) for law, found in zip(laws, cells_of(laws, [grid()] * len(laws)), strict=True)]
 
 
-def _outlined(law: Law, found: Cells) -> Outline:
+def _outlined(law: Law, found: LossCells) -> Outline:
     log_above = np.append(np.logaddexp.accumulate(found.log_p[::-1])[::-1][1:], -math.inf)  # above grid()[1:]
     low = float(grid()[1:][max(0, int(np.argmax(np.logaddexp.accumulate(found.log_p) > -50.0)) - 1)])
     return Outline(found, min(max(low, law.least), float(grid()[-2])), law.greatest, log_above)
@@ -144,7 +144,7 @@ def coarse(shape: Outline, *, high: float, low: float = math.inf) -> Mesh:
     low = min(low, shape.low)
     first, last = np.clip(grid()[:-1], low, high), np.clip(grid()[1:], low, high)
     inside = last > first
-    return Mesh(low, high, first[inside], last[inside], Cells(*(part[inside] for part in shape.masses)), 0.0, 0.0)
+    return Mesh(low, high, first[inside], last[inside], LossCells(*(part[inside] for part in shape.masses)), 0.0, 0.0)
 
 
 def refined(law: Law, mesh: Mesh, *, tilt: float, count: int) -> Mesh:
@@ -179,9 +179,9 @@ def _cut(law: Law, mesh: Mesh, tilt: float, count: int) -> tuple[Vector, Vector,
     return edges, edges[:-1], edges[1:]
 
 
-def cells_of(laws: Sequence[Law], edges: Sequence[Vector]) -> list[Cells]:
+def cells_of(laws: Sequence[Law], edges: Sequence[Vector]) -> list[LossCells]:
     """`law.cells(edges)` for each law; many sampled Gaussians are computed together."""
-    found: dict[int, Cells] = {}
+    found: dict[int, LossCells] = {}
     row: list[int] = []
     length = 0
     for place, law in enumerate(laws):
@@ -197,7 +197,7 @@ def cells_of(laws: Sequence[Law], edges: Sequence[Vector]) -> list[Cells]:
     return [found[place] for place in range(len(laws))]
 
 
-def _in_a_row(laws: Sequence[Law], edges: Sequence[Vector], places: list[int]) -> dict[int, Cells]:
+def _in_a_row(laws: Sequence[Law], edges: Sequence[Vector], places: list[int]) -> dict[int, LossCells]:
     chosen = [law for place in places if is_sampled_gaussian(law := laws[place])]
     if len(chosen) < 2:
         return {place: laws[place].cells(edges[place]) for place in places}
@@ -223,10 +223,12 @@ def _around(law: Law, losses: Vector) -> tuple[Vector, Vector, Vector]:
     return np.concatenate(((first[0] - 4 * off[0],), between, (last[-1] + 4 * off[-1],))), first, last
 
 
-def _found(cut: tuple[Vector, Vector, Vector], found: Cells) -> Mesh:
+def _found(cut: tuple[Vector, Vector, Vector], found: LossCells) -> Mesh:
     edges, first, last = cut
     before, beyond = (float(end) for end in found.log_p_most[[0, -1]])
-    return Mesh(float(edges[0]), float(edges[-1]), first, last, Cells(*(part[1:-1] for part in found)), before, beyond)
+    return Mesh(
+        float(edges[0]), float(edges[-1]), first, last, LossCells(*(part[1:-1] for part in found)), before, beyond
+    )
 
 
 def above(mesh: Mesh, law: Law) -> Nodes:

@@ -28,30 +28,45 @@ def single_delta(law: Law, epsilon: float) -> Interval:
     return Interval(float(low[1]), min(1.0, float(high[0]) + spare))
 
 
-def single_epsilon(law: Law, delta: float, *, narrow: float) -> Interval:
+def single_epsilon(law: Law, delta: float, *, narrow: float, least: float = 0.0) -> Interval:
     """The least ε ≥ 0 with δ(ε) ≤ δ, from LOOKS values at once between the last larger and the first smaller one.
 
-    The search ends when these two are as close as `narrow`, relative to ε, or when nothing closer can be proved.
+    The search ends when these two are as close as `narrow`, relative to ε, or when nothing much closer can be proved.
+    If ε is not larger than `least`, no more than that is proved.
     """
     goals = (delta * (1 - 4 * ROUNDING), delta * (1 + 4 * ROUNDING))
-    if single_delta(law, 0.0).upper <= goals[0]:
-        return Interval(0.0, 0.0)
+    if single_delta(law, least).upper <= goals[0]:
+        return Interval(0.0, least)
     end = outline(law).high(math.log(delta) - 1.0)
     left, right = 0.0, end + 4 * _off(law) * (1 + end)
-    proved = math.inf
+    proved, looks = math.inf, np.linspace(left, right, LOOKS)
     for _ in range(ROUNDS):
-        looks = np.linspace(left, right, LOOKS)
         low, high = profile(law, looks)
         more, less = np.flatnonzero(low > goals[1]), np.flatnonzero(high <= goals[0])
         proved = min(proved, float(looks[less[0]]) if len(less) else math.inf)
-        narrowed = (float(looks[more[-1]]) if len(more) else left, min(right, proved))
-        if narrowed == (left, right):
+        width, left = right - left, float(looks[more[-1]]) if len(more) else left
+        right = min(right, proved)
+        if right - left <= narrow * right or right - left > 0.8 * width:
             break
-        left, right = narrowed
-        if right - left <= narrow * right:
-            break
+        share = _crossing(low[more[-1]], high[less[0]], delta) if len(more) and len(less) else 0.5
+        looks = _looks(left, right, near=left + share * (right - left))
     # A `left` above 0 was proved, and 0 is always a lower bound.
     return Interval(left, proved + _off(law) * (1 + proved))
+
+
+def _crossing(above: float, below: float, delta: float) -> float:
+    """Where ln δ(ε) passes ln δ on its way between two values, if it is almost a line there, from 0 to 1."""
+    goal = math.log(delta)
+    first, last = math.log(above) - goal, goal - math.log(below) if below > 0.0 else math.inf
+    return first / (first + last) if first + last > 0.0 else 0.5
+
+
+def _looks(left: float, right: float, *, near: float) -> Vector:
+    """Half of them evenly between both ends, and half ever denser towards a value."""
+    away = (right - left) * 0.5 ** np.arange(1.0, LOOKS // 4 + 1.0)
+    every = np.concatenate([np.linspace(left, right, LOOKS // 2), near - away, near + away])
+    found: Vector = np.unique(np.clip(every, left, right))
+    return found
 
 
 def profile(law: Law, epsilons: Vector) -> tuple[Vector, Vector]:

@@ -65,14 +65,14 @@ Goal = Callable[[Any, Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class QuiltSearch:
     """The best quilt for each time: least for `goal`, where `reach(least)` nearby times are too many to be better."""
 
     goal: Goal
     reach: Callable[[float], float]
 
     @classmethod
-    def for_scale(cls, epsilon: Fraction) -> Search:
+    def for_scale(cls, epsilon: Fraction) -> QuiltSearch:
         """The least nearby/(ε − e): the noise that a price needs."""
         allowed = float(epsilon)
 
@@ -83,7 +83,7 @@ class Search:
         return cls(goal, lambda least: least * allowed)
 
     @classmethod
-    def for_loss(cls, rate: Fraction) -> Search:
+    def for_loss(cls, rate: Fraction) -> QuiltSearch:
         """The least nearby·rate + e: the loss of noise with 1/σ = rate, or of several with that sum."""
         per_time = float(rate)
         return cls(lambda nearby, influence: nearby * per_time + influence, lambda least: least / per_time)
@@ -158,7 +158,7 @@ def fitted(chains: tuple[Chain, ...], length: int, epsilon: Fraction) -> tuple[F
 
     σ = max over chains and times of min over quilts of nearby/(ε − e).      [SWC17, Alg. 2 and 3]
     """
-    search = Search.for_scale(epsilon)
+    search = QuiltSearch.for_scale(epsilon)
     quilts = tuple(tuple(sorted(search.every(chain, length), key=lambda one: one[0])) for chain in chains)
     needed = [spread(one.nearby, epsilon=epsilon, influence=one.influence) for each in quilts for _, one in each]
     # The empty quilt has no influence, so there is always one with less than ε.
@@ -173,6 +173,6 @@ def lost(chains: tuple[Chain, ...], length: int, rate: Fraction) -> Fraction:
     Given the series outside of the nearby times, one state moves each answer by nearby/σ in terms of its noise; and
     the law of the series outside of them changes by e, once.
     """
-    search = Search.for_loss(rate)
+    search = QuiltSearch.for_loss(rate)
     found = [one for chain in chains for _, one in search.every(chain, length)]
     return max((one.nearby * rate + Fraction(one.influence) for one in found), default=Fraction(0))

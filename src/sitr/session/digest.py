@@ -18,7 +18,7 @@ else:  # no question needs them
     digests, store = Later("sitr.backends.digest"), Later("sitr.ledger.digests")
 
 
-class Compared(Enum):
+class Sameness(Enum):
     """What a comparison found."""
 
     SAME = "same"
@@ -31,7 +31,7 @@ class Compared(Enum):
 class RowsCompared:
     """The rows now, against those when the digest was recorded."""
 
-    found: Compared
+    found: Sameness
     since: datetime | None = None
 
 
@@ -45,9 +45,9 @@ def compare(dataset: Dataset) -> RowsCompared:
     """Compare all rows with the recorded digest. What it says is exact and depends on the rows: keep it to yourself."""
     known = store.recorded(_source(dataset))
     if known is None:
-        return RowsCompared(Compared.UNKNOWN)
+        return RowsCompared(Sameness.UNKNOWN)
     same = digests.digest(dataset._rows(), store.digest_key()) == known.digest
-    return RowsCompared(Compared.SAME if same else Compared.OTHER, datetime.fromisoformat(known.at))
+    return RowsCompared(Sameness.SAME if same else Sameness.OTHER, datetime.fromisoformat(known.at))
 
 
 def _source(dataset: Dataset) -> str:

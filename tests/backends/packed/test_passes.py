@@ -19,7 +19,7 @@ from sitr.backends.duckdb_dialect import DUCKDB
 from sitr.backends.packed.hashes import Keyed, of_rows
 from sitr.backends.packed.layout import Layout, layout
 from sitr.backends.packed.passes import Passes
-from sitr.backends.packed.scan import Part, scan
+from sitr.backends.packed.scan import SomePeople, scan
 from sitr.backends.packed.words import packed as in_words
 from sitr.backends.reading import FewGroups, tree
 from sitr.backends.sources import ArrowRows
@@ -272,7 +272,7 @@ def test_every_arrangement_reads_the_same(kind: str, monkeypatch: pytest.MonkeyP
 
 
 def test_parts_have_every_person_once() -> None:
-    parts = [Part()]
+    parts = [SomePeople()]
     for _ in range(5):
         parts = [half for part in parts for half in part.halves()]
     assert {(part.bits, part.rest) for part in parts} == {(5, rest) for rest in range(32)}

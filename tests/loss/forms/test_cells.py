@@ -15,7 +15,7 @@ from sitr.loss.forms.finite import pair, response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw, LaplaceLaw
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
-from sitr.loss.law import ROUNDING, Cells, Law
+from sitr.loss.law import ROUNDING, Law, LossCells
 from sitr.loss.mesh import outline
 
 PLAIN: list[Law] = [
@@ -156,7 +156,7 @@ def test_masses_that_are_put_together_are_still_bounded(old, new):
         sampled._put(log_p, log_q, slack, 0, there, there - 0.5, new)
         most = math.log(sum(math.exp(x + (s if s < math.inf else 0.0)) for x, s in ((here, old), (there, new))))
         least = math.log(sum(math.exp(x - s) for x, s in ((here, old), (there, new))) or 1e-300)
-        found = Cells(log_p, log_q, slack)
+        found = LossCells(log_p, log_q, slack)
         assert found.log_p_most[0] >= most - 1e-15
         assert log_q[0] + (slack[0] if math.isfinite(slack[0]) else 0.0) >= most - 0.5 - 1e-15
         assert math.isinf(slack[0]) or log_p[0] - slack[0] <= least

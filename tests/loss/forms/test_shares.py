@@ -13,7 +13,7 @@ from scipy import stats
 from sitr.errors import InvalidParameter
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw
 from sitr.loss.forms.shares import (
-    Table,
+    MassTable,
     gaussian_table,
     polya_law,
     polya_table,
@@ -40,7 +40,7 @@ def difference(masses: list[arb], k: int) -> arb:
     return sum((here * there for here, there in zip(masses, masses[k:], strict=False)), arb(0))
 
 
-def convolved(table: Table, other: Table, k: int) -> arb:
+def convolved(table: MassTable, other: MassTable, k: int) -> arb:
     """The mass at k of the sum of two symmetric laws."""
     last = len(table.masses) - 1
     places = [j for j in range(-last, last + 1) if abs(k - j) < len(other.masses)]

@@ -32,7 +32,7 @@ BLOCK = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class BlockCells:
     """The cells of whole people in a block of sorted rows: where each begins, its rows, its group, and its key."""
 
     rows: slice
@@ -61,7 +61,7 @@ def blocks(rows: Arranged, size: int = BLOCK) -> Iterator[slice]:
         first = last
 
 
-def cells(rows: Arranged, block: slice, *, most: int | None, keyed: Keyed) -> Cells:
+def cells(rows: Arranged, block: slice, *, most: int | None, keyed: Keyed) -> BlockCells:
     """The cells of a block, and which of them are kept: at most `most` of each person; None for no cap."""
     key = rows.key[block]
     start = _runs(key, rows.tail_bits)
@@ -70,18 +70,18 @@ def cells(rows: Arranged, block: slice, *, most: int | None, keyed: Keyed) -> Ce
     number = _lengths(start, len(key))
     code = (own & np.uint64((1 << rows.code_bits) - 1)).view(np.int64)
     if most is None:
-        return Cells(block, start, number, own, code, None, 0)
+        return BlockCells(block, start, number, own, code, None, 0)
     first = _runs(own, rows.code_bits)
     size = _lengths(first, len(own))
     over = size > most
     if not over.any():
-        return Cells(block, start, number, own, code, None, 0)
+        return BlockCells(block, start, number, own, code, None, 0)
     many = np.repeat(over, size)
     candidates = np.flatnonzero(many)
     below = lowest(hashes(rows, own[candidates], keyed), size[over], most)
     kept = ~many
     kept[candidates[below]] = True
-    return Cells(block, start, number, own, code, kept, int(np.count_nonzero(over)))
+    return BlockCells(block, start, number, own, code, kept, int(np.count_nonzero(over)))
 
 
 def hashes(rows: Arranged, key: Words, keyed: Keyed) -> Words:
@@ -92,7 +92,7 @@ def hashes(rows: Arranged, key: Words, keyed: Keyed) -> Words:
 
 
 def chosen(
-    rows: Arranged, found: Cells, words: tuple[Words, ...], full: Flags, *, most: int, keyed: Keyed
+    rows: Arranged, found: BlockCells, words: tuple[Words, ...], full: Flags, *, most: int, keyed: Keyed
 ) -> tuple[Places, tuple[Words, ...]]:
     """Of the `full` cells, the rows that are kept, from the words of all rows: their groups and their words."""
     number = found.number[full]

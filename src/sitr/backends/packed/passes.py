@@ -22,7 +22,7 @@ from sitr.backends.packed.choose import BLOCK, blocks, cells
 from sitr.backends.packed.hashes import Keyed, Words
 from sitr.backends.packed.hold import BATCH, Held, held
 from sitr.backends.packed.layout import Layout
-from sitr.backends.packed.scan import EVERYBODY, Part, scan
+from sitr.backends.packed.scan import EVERYBODY, SomePeople, scan
 from sitr.backends.packed.totals import GroupTotals
 from sitr.backends.reading import FewGroups
 from sitr.backends.statement import Writer
@@ -85,7 +85,7 @@ class Passes:
             return self._finished(self._rows(dense, self._public_keys()), dense.beyond)
         return self._finished(found, beyond)
 
-    def _fetched(self, engine: duckdb.DuckDBPyConnection, part: Part) -> Held | None:
+    def _fetched(self, engine: duckdb.DuckDBPyConnection, part: SomePeople) -> Held | None:
         """The rows of a part; None if they are too many."""
         batches = engine.sql(scan(self.layout, self.writer, part)).to_arrow_reader(BATCH)
         return held(self.layout, batches, memory=self.memory if part.bits < MOST_BITS else None)

@@ -15,7 +15,7 @@ from sitr.dataset.schema import Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SomePeople:
     """The people whose hash ends in the bits `rest`, `bits` of them; of all people with no bits.
 
     The hash is of the id alone, so the rows of a person are all in one part, whatever rows there are.
@@ -24,18 +24,18 @@ class Part:
     bits: int = 0
     rest: int = 0
 
-    def halves(self) -> tuple[Part, Part]:
+    def halves(self) -> tuple[SomePeople, SomePeople]:
         """
-        >>> Part(1, 1).halves()
-        (Part(bits=2, rest=1), Part(bits=2, rest=3))
+        >>> SomePeople(1, 1).halves()
+        (SomePeople(bits=2, rest=1), SomePeople(bits=2, rest=3))
         """
-        return Part(self.bits + 1, self.rest), Part(self.bits + 1, self.rest + (1 << self.bits))
+        return SomePeople(self.bits + 1, self.rest), SomePeople(self.bits + 1, self.rest + (1 << self.bits))
 
 
-EVERYBODY = Part()
+EVERYBODY = SomePeople()
 
 
-def scan(layout: Layout, writer: Writer, part: Part = EVERYBODY) -> str:
+def scan(layout: Layout, writer: Writer, part: SomePeople = EVERYBODY) -> str:
     """SELECT the person u, the found keys k, the number c of the public group, and the components t."""
     columns = ["u", *(f"k{place}" for place in layout.found)]
     if layout.listed:
@@ -46,7 +46,7 @@ def scan(layout: Layout, writer: Writer, part: Part = EVERYBODY) -> str:
     return f"SELECT {', '.join(columns)} FROM ({_coded(layout, writer, part)}){where}"
 
 
-def _coded(layout: Layout, writer: Writer, part: Part) -> str:
+def _coded(layout: Layout, writer: Writer, part: SomePeople) -> str:
     """The rows with the place p of each listed key, NULL where it is not listed."""
     rows, say = layout.tree.rows, writer.dialect
     columns = ["u", *(f"k{place}" for place in layout.found)]
@@ -59,7 +59,7 @@ def _coded(layout: Layout, writer: Writer, part: Part) -> str:
     return f"SELECT {', '.join(columns)} FROM ({_rows(layout, writer, part)})"
 
 
-def _rows(layout: Layout, writer: Writer, part: Part) -> str:
+def _rows(layout: Layout, writer: Writer, part: SomePeople) -> str:
     """One row for each selected row of the part: the person u, the keys k and the components t."""
     rows, say = layout.tree.rows, writer.dialect
     assert rows.person is not None

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sitr.backends.packed.arrange import Arranged
-from sitr.backends.packed.choose import Cells, Flags, Places, chosen
+from sitr.backends.packed.choose import BlockCells, Flags, Places, chosen
 from sitr.backends.packed.hashes import Keyed, Words
 from sitr.backends.packed.layout import Component, Layout
 from sitr.mechanisms.value_counts import ValueCounts
@@ -135,7 +135,7 @@ class GroupTotals:
             place: GroupTally(self.size, self.layout.components[place].bits) for place in self.layout.tallied
         }
 
-    def add(self, rows: Arranged, found: Cells, keyed: Keyed) -> None:
+    def add(self, rows: Arranged, found: BlockCells, keyed: Keyed) -> None:
         """Add a block of whole people."""
         most, kept = self.layout.node.most, found.kept
         code = found.code if kept is None else found.code[kept]
@@ -158,7 +158,7 @@ class GroupTotals:
             own, picked = chosen(rows, found, words, full, most=most, keyed=keyed)
             self._add_rows(own, picked)
 
-    def _add_cells(self, found: Cells, words: tuple[Words, ...], few: Flags) -> None:
+    def _add_cells(self, found: BlockCells, words: tuple[Words, ...], few: Flags) -> None:
         """Cells that keep all their rows; of conditions on people, all cells that are kept."""
         code, start = found.code[few], found.start
         for place, component in enumerate(self.layout.components):
@@ -182,7 +182,7 @@ class GroupTotals:
         values &= np.uint64((1 << component.bits) - 1)
         return values
 
-    def _tally(self, place: int, found: Cells, values: Words, few: Flags) -> None:
+    def _tally(self, place: int, found: BlockCells, values: Words, few: Flags) -> None:
         inside = np.repeat(few, found.number)
         self.tallies[place].add(np.repeat(found.code[few], found.number[few]), values[inside])
 
@@ -196,7 +196,7 @@ class GroupTotals:
                 self.tallies[place].add(code, values)
 
 
-def _present(component: Component, values: Words, found: Cells, few: Flags, sums: Words) -> Counts | Words:
+def _present(component: Component, values: Words, found: BlockCells, few: Flags, sums: Words) -> Counts | Words:
     """The rows of each cell that have a value; few are missing, so that these are counted."""
     if component.bits == 1:
         return sums

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from sitr.dataclass import dataclass
-from sitr.loss.law import FUNCTIONS, Cells, SymmetricLaw, Vector, between, check, joined, log_one_minus_exp
+from sitr.loss.law import FUNCTIONS, LossCells, SymmetricLaw, Vector, between, check, joined, log_one_minus_exp
 from sitr.namespace import Later
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class BoundedRangeLaw(SymmetricLaw):
     def greatest(self) -> float:
         return self.range
 
-    def cells(self, edges: Vector) -> Cells:
+    def cells(self, edges: Vector) -> LossCells:
         inside = np.clip(edges, -self.range, self.range)
         error = FUNCTIONS * (8 + 4 * self.range) * np.ones_like(edges)
         p_below, p_above = self._tails(-inside)

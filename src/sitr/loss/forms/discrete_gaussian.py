@@ -11,7 +11,7 @@ from sitr.loss.law import (
     FUNCTIONS,
     ROUNDING,
     TOO_MANY,
-    Cells,
+    LossCells,
     Masses,
     SymmetricLaw,
     Vector,
@@ -72,7 +72,7 @@ class DiscreteGaussianLaw(SymmetricLaw):
         found: Vector = (np.arange(first, last + 1) - self.shift / 2) * (self.shift / self.sigma**2)
         return found
 
-    def cells(self, edges: Vector) -> Cells:
+    def cells(self, edges: Vector) -> LossCells:
         # The last y whose loss is not above the edge.
         last = np.floor(edges * (self.sigma**2 / self.shift) + self.shift / 2)
         if self.sigma > TABULATED:

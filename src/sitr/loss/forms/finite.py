@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sitr.dataclass import dataclass
 from sitr.errors import InvalidPromise
-from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Indices, Vector, bounded_moment, check, distinct
+from sitr.loss.law import FUNCTIONS, ROUNDING, Indices, LossCells, Vector, bounded_moment, check, distinct
 from sitr.namespace import Later
 from sitr.numbers import Number, ball, upper, upward
 from sitr.precision import nearest, precision
@@ -63,14 +63,14 @@ class FiniteLaw:
         found: Vector = losses[(losses >= low) & (losses <= high)]
         return found
 
-    def cells(self, edges: Vector) -> Cells:
+    def cells(self, edges: Vector) -> LossCells:
         losses, log_p = np.array(self.losses), np.array(self.log_masses)
         place = np.searchsorted(edges, losses, side="left") - 1
         size = len(edges) - 1
         inside = (place >= 0) & (place < size)
         sums = [_gathered(place[inside], masses[inside], size) for masses in (log_p, log_p - losses)]
         largest = float(np.abs(losses).max() + np.abs(log_p[log_p > -np.inf]).max(initial=0.0))
-        return Cells(sums[0], sums[1], np.full(size, FUNCTIONS * (4 + len(losses)) * (1 + largest)))
+        return LossCells(sums[0], sums[1], np.full(size, FUNCTIONS * (4 + len(losses)) * (1 + largest)))
 
     def log_moment_above(self, tilt: float, edge: float) -> float:
         return bounded_moment(self, tilt, edge)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from flint import arb, fmpq
 
 from sitr.dataclass import dataclass
-from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Masses, SymmetricLaw, Vector, between, check, joined
+from sitr.loss.law import FUNCTIONS, ROUNDING, LossCells, Masses, SymmetricLaw, Vector, between, check, joined
 from sitr.namespace import Later
 from sitr.precision import precision
 
@@ -38,7 +38,7 @@ class GaussianLaw(SymmetricLaw):
     def greatest(self) -> float:
         return math.inf
 
-    def cells(self, edges: Vector) -> Cells:
+    def cells(self, edges: Vector) -> LossCells:
         return gaussian_cells(edges, self.mu)
 
     def log_moment_above(self, tilt: float, edge: float) -> float:
@@ -52,7 +52,7 @@ class GaussianLaw(SymmetricLaw):
         )
 
 
-def gaussian_cells(edges: Vector, mu: float | Vector) -> Cells:
+def gaussian_cells(edges: Vector, mu: float | Vector) -> LossCells:
     """The masses of both sides between neighbouring edges; one μ, or one for each edge."""
     places = edges / mu
     # A quotient, a difference and μ itself (if it is the root of a sum) are rounded. The error of an edge of a normal

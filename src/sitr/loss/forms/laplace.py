@@ -11,7 +11,7 @@ from sitr.loss.law import (
     FUNCTIONS,
     ROUNDING,
     TOO_MANY,
-    Cells,
+    LossCells,
     Masses,
     SymmetricLaw,
     Vector,
@@ -47,7 +47,7 @@ class LaplaceLaw(SymmetricLaw):
     def greatest(self) -> float:
         return self.epsilon
 
-    def cells(self, edges: Vector) -> Cells:
+    def cells(self, edges: Vector) -> LossCells:
         inside = np.clip(edges, -self.epsilon, self.epsilon)
         outside = [edges < -self.epsilon, edges >= self.epsilon]
         # Both are at most ½ inside, so 1 minus them is as accurate.
@@ -107,7 +107,7 @@ class DiscreteLaplaceLaw(SymmetricLaw):
         logs[1:-1] += math.log(-math.expm1(-1 / self.scale))
         return FiniteLaw(tuple(((2 * steps - self.shift) / self.scale).tolist()), tuple(logs.tolist()))
 
-    def cells(self, edges: Vector) -> Cells:
+    def cells(self, edges: Vector) -> LossCells:
         # The last y below each edge, from 0 on: all y ≤ 0 have the least loss.
         last = np.floor((np.clip(edges, self.least, self.greatest) * self.scale + self.shift) / 2)
         last = np.select([edges < self.least, edges >= self.greatest], [-np.inf, np.inf], last)

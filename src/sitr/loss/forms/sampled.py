@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from sitr.dataclass import dataclass
 from sitr.loss.forms.gaussian import GaussianLaw, gaussian_cells
-from sitr.loss.law import FUNCTIONS, Cells, Law, Masses, Vector, bounded_moment, check, distinct, joined
+from sitr.loss.law import FUNCTIONS, Law, LossCells, Masses, Vector, bounded_moment, check, distinct, joined
 from sitr.namespace import Later
 
 if TYPE_CHECKING:
@@ -74,10 +74,10 @@ class PoissonLaw:
             losses = np.append(math.log1p(-self.rate), losses)
         return distinct(losses)
 
-    def cells(self, edges: Vector) -> Cells:
+    def cells(self, edges: Vector) -> LossCells:
         if self.added:
             found = PoissonLaw(self.inner, self.rate).cells(-edges[::-1])
-            return Cells(found.log_q[::-1], found.log_p[::-1], found.slack[::-1])
+            return LossCells(found.log_q[::-1], found.log_p[::-1], found.slack[::-1])
         if self.rate == 1.0:
             return self.inner.cells(edges)
         inside = _inner_edges(edges, self.rate)
@@ -90,7 +90,7 @@ class PoissonLaw:
             log_q, slack = log_q.copy(), slack.copy()
             log_q[place] = np.logaddexp(log_q[place], math.log(only))
             slack[place] += 4 * FUNCTIONS
-        return _mixed(Cells(inner.log_p, log_q, slack), self.rate)
+        return _mixed(LossCells(inner.log_p, log_q, slack), self.rate)
 
     def log_moment_above(self, tilt: float, edge: float) -> float:
         """E_B[(1 − q + q·e^z)^{λ+1}; z above], which for z ≥ 0 is at most the moment without sampling."""
@@ -126,7 +126,7 @@ def _inner_edges(edges: Vector, rate: float | Vector) -> Vector:
     return np.where(edges > 1.0, above, np.where(edges < -0.5, below, middle))
 
 
-def _mixed(inner: Cells, rate: float | Vector) -> Cells:
+def _mixed(inner: LossCells, rate: float | Vector) -> LossCells:
     """The masses of P = (1 − q)B + qA and of Q = B."""
     log_p = np.logaddexp(np.log1p(-rate) + inner.log_q, np.log(rate) + inner.log_p)
     rounding = FUNCTIONS * (4 - np.maximum(log_p, -1e300))
@@ -139,7 +139,7 @@ def is_sampled_gaussian(law: Law) -> TypeGuard[PoissonLaw]:
     return isinstance(law, PoissonLaw) and isinstance(law.inner, GaussianLaw) and law.rate < 1.0
 
 
-def sampled_gaussians(laws: Sequence[PoissonLaw], edges: Sequence[Vector]) -> list[Cells]:
+def sampled_gaussians(laws: Sequence[PoissonLaw], edges: Sequence[Vector]) -> list[LossCells]:
     """`law.cells(edges)` for many sampled Gaussian laws in one array, because calls cost more time than arithmetic.
 
     Every edge has its own q and μ. The cell between the last edge of a law and the first of the next is left out.
@@ -152,7 +152,7 @@ def sampled_gaussians(laws: Sequence[PoissonLaw], edges: Sequence[Vector]) -> li
     cells, start = [], 0
     for law, length in zip(laws, lengths, strict=True):
         log_p, log_q, slack = (part[start : start + length - 1] for part in found)
-        cells.append(Cells(log_q[::-1], log_p[::-1], slack[::-1]) if law.added else Cells(log_p, log_q, slack))
+        cells.append(LossCells(log_q[::-1], log_p[::-1], slack[::-1]) if law.added else LossCells(log_p, log_q, slack))
         start += length
     return cells
 
@@ -196,7 +196,7 @@ class SubsetLaw:
             return None
         return distinct(np.concatenate((below[below < 0.0], (0.0,), above[above > 0.0])))
 
-    def cells(self, edges: Vector) -> Cells:
+    def cells(self, edges: Vector) -> LossCells:
         zero = int(np.searchsorted(edges, 0.0))
         there = zero < len(edges) and edges[zero] == 0.0
         sides = edges if there else np.insert(edges, zero, 0.0)
@@ -205,12 +205,12 @@ class SubsetLaw:
         if zero > 0:  # the atom at 0 is counted to its left
             _put(log_p, log_q, slack, zero - 1, *self._atom())
         if there:
-            return Cells(log_p, log_q, slack)
+            return LossCells(log_p, log_q, slack)
         if zero in (0, len(edges)):  # all edges are on one side: the cell next to 0 is not needed
             kept = slice(1, None) if zero == 0 else slice(None, -1)
-            return Cells(log_p[kept], log_q[kept], slack[kept])
+            return LossCells(log_p[kept], log_q[kept], slack[kept])
         _put(log_p, log_q, slack, zero - 1, log_p[zero], log_q[zero], slack[zero])
-        return Cells(*(np.delete(part, zero) for part in (log_p, log_q, slack)))
+        return LossCells(*(np.delete(part, zero) for part in (log_p, log_q, slack)))
 
     def _above(self) -> PoissonLaw:
         return PoissonLaw(self.inner, self.rate)

@@ -56,7 +56,7 @@ MOST_PRODUCT = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class MassTable:
     """P(Y = k) for 0 ≤ k ≤ K of a symmetric law, and P(Y > K)."""
 
     masses: tuple[arb, ...]
@@ -65,7 +65,7 @@ class Table:
     """The precision at which the masses are known."""
 
     @classmethod
-    def of(cls, masses: list[arb], *, bits: int) -> Table:
+    def of(cls, masses: list[arb], *, bits: int) -> MassTable:
         """All masses add up to 1, which gives the rest."""
         left = (1 - masses[0] - 2 * sum(masses[1:], arb(0))) / 2
         return cls(tuple(masses), left, bits)
@@ -129,7 +129,7 @@ def skellam_law(variance: Fraction, shift: int) -> FiniteLaw:
 
 
 @lru_cache(maxsize=64)
-def polya_table(scale: Fraction, shape: Fraction, shift: int = 0) -> Table:
+def polya_table(scale: Fraction, shape: Fraction, shift: int = 0) -> MassTable:
     """A − B with A, B ~ NB(r, q), q = e^{−1/t}: P(0) = (1 − q)^{2r}·₂F₁(r, r; 1; q²).
 
     E[z^Y] = (1 − q)^{2r}·((1 − qz)(1 − q/z))^{−r}. Its logarithmic derivative gives a recurrence, and for the quotients
@@ -156,11 +156,11 @@ def polya_table(scale: Fraction, shape: Fraction, shift: int = 0) -> Table:
         masses = [(1 - q) ** (2 * r) * (q * q).hypgeom_2f1(r, r, 1)]
         for quotient in reversed(quotients):
             masses.append(masses[-1] * quotient)
-        return Table.of(masses, bits=bits + 64)
+        return MassTable.of(masses, bits=bits + 64)
 
 
 @lru_cache(maxsize=64)
-def skellam_table(variance: Fraction, shift: int = 0) -> Table:
+def skellam_table(variance: Fraction, shift: int = 0) -> MassTable:
     """A − B with A, B ~ Poisson(x/2): P(k) = e^{−x}·I_k(x), by I_{k−1} = I_{k+1} + (2k/x)·I_k from far out.
 
     P(Y ≥ k) ≤ exp(x(cosh θ − 1) − θk) for θ = arsinh(k/x).      [DLMF, 10.29.1]
@@ -179,11 +179,11 @@ def skellam_table(variance: Fraction, shift: int = 0) -> Table:
         for k in range(last, 0, -1):
             later, here = here, later + 2 * k / mean * here
             masses.append(here)
-        return Table.of(masses[::-1], bits=bits)
+        return MassTable.of(masses[::-1], bits=bits)
 
 
 @lru_cache(maxsize=64)
-def gaussian_table(sigma: Fraction, number: int, shift: int = 0) -> Table:
+def gaussian_table(sigma: Fraction, number: int, shift: int = 0) -> MassTable:
     """The n-th convolution power of P(y) ∝ e^{−y²/2σ²}, of which each factor leaves out less than 2^{−700}/n.
 
     What all of them leave out together may belong to any mass, so that each is known to within that.
@@ -204,7 +204,7 @@ def gaussian_table(sigma: Fraction, number: int, shift: int = 0) -> Table:
         middle = reach * number
         spread = arb(0, missing.upper())
         masses = [product[middle + k] + spread for k in range(min(last, middle) + 1)]
-        return Table.of(masses, bits=bits)
+        return MassTable.of(masses, bits=bits)
 
 
 def reach_of(sigma: Fraction, number: int) -> int:

@@ -22,7 +22,7 @@ from itertools import accumulate
 import numpy as np
 from flint import arb
 
-from sitr.loss.law import FUNCTIONS, Cells, Masses, SymmetricLaw, Vector, between, check, joined
+from sitr.loss.law import FUNCTIONS, LossCells, Masses, SymmetricLaw, Vector, between, check, joined
 from sitr.numbers import upper
 from sitr.precision import nearest, precision
 
@@ -70,7 +70,7 @@ class ShuffledLaw(SymmetricLaw):
         """b/(a + b) at an edge is right to within a factor 1 ± 6F, and the loss moves by less than twice that."""
         return 16 * FUNCTIONS
 
-    def cells(self, edges: Vector) -> Cells:
+    def cells(self, edges: Vector) -> LossCells:
         sizes, place = np.unique(np.abs(edges), return_inverse=True)
         found = [self._beyond(share) for share in self._shares(sizes)]
         more_p, less_p, more_q, less_q = np.array([logs for logs, _ in found])[place].transpose(1, 2, 0)

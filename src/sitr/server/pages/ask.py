@@ -42,12 +42,10 @@ DEAREST = 10.0
 
 def prices_of(opened: OpenedDataset) -> list[str]:
     """Prices from a thousandth of what is left of this person's account to all of it, for the slider."""
-    standing, own = opened.budget.standing(), opened.share
-    like, left = flavored(standing.promise), [standing.remaining()]
-    if own:
-        left.append(opened.budget.accounts().left(own))
-    amounts = [amount(cast("Additive", each.inner if isinstance(each, RandomDP) else each)) for each in left]
-    most, down = min(*amounts, DEAREST), Context(prec=2, rounding=ROUND_FLOOR)
+    budget = opened.paying()
+    like, left = flavored(budget.promise), budget.remaining()
+    payable = amount(cast("Additive", left.inner if isinstance(left, RandomDP) else left))
+    most, down = min(payable, DEAREST), Context(prec=2, rounding=ROUND_FLOOR)
     grid = [most * 10 ** (3 * (step / (STEPS - 1) - 1)) for step in range(STEPS)]
     return [write(with_amount(like, float(down.create_decimal(each)))) for each in grid if each > 0]
 
