@@ -124,7 +124,7 @@ class PrefixGaussian:
         for axis, (line, _) in enumerate(self.axes):
             inside, beside = np.split(sums, [line], axis)
             sums = np.concatenate([np.cumsum(inside, axis), beside], axis)
-        found = sums * 2**self.places + noise
+        found: Draws = sums * 2**self.places + noise
         fits = max(abs(int(found.max())), abs(int(found.min()))) < 2**62
         return found.astype(np.int64) if fits else found
 
