@@ -18,10 +18,10 @@ Reals = NDArray[np.float64]
 Range = tuple[int, int]
 """The first and the last cell."""
 
-BRANCHINGS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 64)
-"""The trees that are compared."""
+BRANCHINGS = (*range(2, 17), 20, 24, 32, 48, 64)
+"""The trees that are compared, beside that of `best_branching`."""
 
-MANY = 2**17
+MANY = 2**16
 """With more cells than this, only one tree is compared."""
 
 
@@ -75,8 +75,8 @@ def tree_variance(tree: Hierarchy, wanted: Sequence[Range] = ()) -> float:
 
 def trees(cells: int, *, pure: bool) -> list[Hierarchy]:
     """The trees to compare, all with at least two levels."""
-    listed = BRANCHINGS if cells <= MANY else (best_branching(cells, pure=pure),)
-    return [Hierarchy(cells, branching) for branching in listed if branching < cells]
+    listed = {best_branching(cells, pure=pure), *(BRANCHINGS if cells <= MANY else ())}
+    return [Hierarchy(cells, branching) for branching in sorted(listed) if branching < cells]
 
 
 def _prefix_range(c: Reals, begin: int, end: int) -> float:
