@@ -32,6 +32,7 @@ from sitr.mechanisms.markov_quilt import MarkovQuilt
 from sitr.mechanisms.noisy_max import NoisyMax
 from sitr.mechanisms.partition import PartitionSelection
 from sitr.mechanisms.permute_and_flip import PermuteAndFlip
+from sitr.mechanisms.prefix_gaussian import PrefixGaussian
 from sitr.mechanisms.proposed import ProposeTestRelease
 from sitr.mechanisms.quantile import Quantiles
 from sitr.mechanisms.random_noise import RandomNoise
@@ -101,6 +102,11 @@ def residual(mechanism: Any) -> Answer:
     return one(mechanism, lambda said: int(said[0][0]))
 
 
+def prefix(mechanism: Any) -> Answer:
+    """The only prefix sum, in steps of its grid."""
+    return one(mechanism, lambda said: int(said[0]))
+
+
 def above(threshold: int) -> Callable[[Any], Answer]:
     return lambda mechanism: lambda data, coins: tuple(mechanism.release(data, threshold=threshold, coins=coins))
 
@@ -124,6 +130,9 @@ AUDITED = {
     "RoundedGaussian": case(RoundedGaussian(2, 2), (0, 2), many),
     "ResidualGaussian": case(
         ResidualGaussian((Base(((2,),), 2),), 2), ([np.array([0])], [np.array([2])]), residual, draws=FEW, share=0.3
+    ),
+    "PrefixGaussian": case(
+        PrefixGaussian(((1, 0),), 2, 2), (np.array([0]), np.array([2])), prefix, draws=FEW, share=0.3
     ),
     "Threshold": case(Threshold(Laplace(4, 4), 2, 8, 2), ([2, 2], []), counted, draws=FEW),
     "GaussianThreshold": case(

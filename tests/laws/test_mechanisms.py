@@ -42,6 +42,7 @@ from sitr.mechanisms.mechanism import bounding
 from sitr.mechanisms.noisy_max import NoisyMax
 from sitr.mechanisms.partition import PartitionSelection
 from sitr.mechanisms.permute_and_flip import PermuteAndFlip
+from sitr.mechanisms.prefix_gaussian import PrefixGaussian
 from sitr.mechanisms.proposed import ProposeTestRelease
 from sitr.mechanisms.quantile import Quantiles
 from sitr.mechanisms.random_noise import RandomNoise
@@ -243,7 +244,7 @@ def exponential_tail(z: arb) -> arb:
     return (-z).exp() / 2
 
 
-def rounded_bell(mechanism: RoundedGaussian, *, reach: int = 20) -> Pair:
+def rounded_bell(mechanism: RoundedGaussian | PrefixGaussian, *, reach: int = 20) -> Pair:
     """One number that moves by Δ; all beyond the window is one outcome on each side."""
     scale, moved = exact(mechanism.sigma), int(mechanism.sensitivity)
     tail = lambda z: (z / arb(2).sqrt()).erfc() / 2  # noqa: E731
@@ -498,6 +499,18 @@ MECHANISMS = {
         drawn=partial(contrast, reach=0),
         draw=lambda mechanism, coins: min(
             6, max(0, nearest_whole(mechanism, mechanism.release([np.zeros(1, np.int64)], coins=coins)) + 3)
+        ),
+    ),
+    "PrefixGaussian": Case(
+        any=st.builds(lambda sigma, moved: PrefixGaussian(((1, 0),), sigma, moved), scales, shifts),
+        worst=rounded_bell,
+        loss=Knows.BOUND,
+        fitting=lambda price, moved: PrefixGaussian.fitting(price, axes=[(4, 1), (3, 0)], sensitivity=moved),
+        prices=st.builds(GaussianDP, sizes),
+        example=PrefixGaussian(((1, 0),), 2, 2),
+        drawn=partial(rounded_bell, reach=0),
+        draw=lambda mechanism, coins: min(
+            6, max(0, math.floor(mechanism.cells(mechanism.release(np.zeros(1, np.int64), coins=coins))[0] + 0.5) + 3)
         ),
     ),
     "Threshold": Case(

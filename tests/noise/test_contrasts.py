@@ -103,7 +103,7 @@ def test_enormous_noise_needs_more_than_64_bits() -> None:
 def test_normal_numbers_given_their_first_digits_fill_the_cell() -> None:
     """Z given that it is nearest to 1: two-sided against the truncated normal law."""
     coins = TestCoins(8)
-    found = [float(module._Normal(1, 0, coins).low) for _ in range(2000)]
+    found = [float(module.Normal(1, 0, coins).low) for _ in range(2000)]
     assert min(found) > 0.5
     assert max(found) < 1.5
     inside = norm.cdf(1.5) - norm.cdf(0.5)

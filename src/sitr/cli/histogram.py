@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from sitr.session.histogram import HistogramAnswer
     from sitr.session.request import Request
 
-METHODS = ("flat", "tree", "buckets", "sparse")
+METHODS = ("flat", "tree", "prefixes", "ranges", "buckets", "sparse")
 FORMS = ("rising", "falling", "one-peak")
 AFTERWARDS = ("lattice", "simplex", "nonnegative", *FORMS)
 
@@ -201,7 +201,7 @@ def _kind(table: Table, name: str) -> Kind | None:
 def _method(name: str | None, paid: Kept) -> Method | None:
     """The method; None if the bins and categories decide."""
     from sitr.flavors.random import RandomDP
-    from sitr.questions.histogram.methods import Buckets, Sparse, Tree
+    from sitr.questions.histogram.methods import Buckets, Prefixes, Ranges, Sparse, Tree
 
     match name:
         case None:
@@ -210,6 +210,10 @@ def _method(name: str | None, paid: Kept) -> Method | None:
             return None
         case "tree":
             return Tree()
+        case "prefixes":
+            return Prefixes()
+        case "ranges":
+            return Ranges()
         case "buckets":
             return Buckets()
         case "sparse":

@@ -25,7 +25,8 @@ def exposed(promise: Promise, *, people: int) -> float:
     4.0
     """
     inner = promise.inner if isinstance(promise, RandomDP) else promise
-    return upward(exact(getattr(inner, "delta", 0.0)) * natural(people, name="people", of="A promise"))
+    delta = getattr(inner, "delta", 0.0)  # of a Gaussian promise, a function: there is none outright
+    return upward((0 if callable(delta) else exact(delta)) * natural(people, name="people", of="A promise"))
 
 
 def warn_of_delta(promise: Promise, *, people: int, stacklevel: int = 2) -> None:

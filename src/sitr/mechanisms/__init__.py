@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sitr.mechanisms.noisy_max import NoisyMax as NoisyMax
     from sitr.mechanisms.partition import PartitionSelection as PartitionSelection
     from sitr.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
+    from sitr.mechanisms.prefix_gaussian import PrefixGaussian as PrefixGaussian
     from sitr.mechanisms.proposed import ProposeTestRelease as ProposeTestRelease
     from sitr.mechanisms.quantile import Quantiles as Quantiles
     from sitr.mechanisms.random_noise import RandomNoise as RandomNoise
@@ -68,6 +69,7 @@ __getattr__, __dir__, __all__ = lazily(
         "NoisyMax": "noisy_max",
         "PartitionSelection": "partition",
         "PermuteAndFlip": "permute_and_flip",
+        "PrefixGaussian": "prefix_gaussian",
         "ProposeTestRelease": "proposed",
         "Quantiles": "quantile",
         "RandomNoise": "random_noise",

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 from flint import arb
@@ -149,6 +150,7 @@ class ResidualGaussian:
         return replace(self, sensitivity=1)
 
 
+@lru_cache(64)
 def normal_width(confidence: Number) -> float:
     """z with P(|Z| ≤ z) ≥ confidence for a standard normal Z, rounded up.
 

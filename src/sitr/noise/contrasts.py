@@ -116,7 +116,7 @@ def _rounded(known: Draws, axes: tuple[Siblings, ...], sigma: Fraction, bits: in
         whole = np.asarray(np.floor(x))
         blur = np.abs(x) * 2.0**-49 + 2.0**-49 + 2.0 ** (len(axes) - 1) * scale * (1 + 2.0**-40)
         decided, rounded = (x - whole > blur) & (x - whole < 1 - blur), whole.astype(np.int64)
-    numbers: dict[tuple[int, ...], _Normal] = {}
+    numbers: dict[tuple[int, ...], Normal] = {}
     for place in map(tuple, np.argwhere(~decided).tolist()):
         rounded[place] = _decide(place, int(sums[place]), known, axes, sigma, bits, numbers, coins)
     return rounded
@@ -129,7 +129,7 @@ def _decide(
     axes: tuple[Siblings, ...],
     sigma: Fraction,
     bits: int,
-    numbers: dict[tuple[int, ...], _Normal],
+    numbers: dict[tuple[int, ...], Normal],
     coins: Coins,
 ) -> int:
     """One coordinate, exactly; `numbers` are those of which more digits were drawn already."""
@@ -139,7 +139,7 @@ def _decide(
         return low
     for at, _ in terms:
         if at not in numbers:
-            numbers[at] = _Normal(int(known[at]), bits, coins)
+            numbers[at] = Normal(int(known[at]), bits, coins)
     while True:
         ends = [(sign * numbers[at].low, sign * numbers[at].high) for at, sign in terms]
         low, high = (_nearest(sigma * sum(map(side, ends), Fraction(0))) for side in (min, max))
@@ -149,7 +149,7 @@ def _decide(
             numbers[at].narrow(coins)
 
 
-class _Normal:
+class Normal:
     """A standard normal number that lies within ½ of y·2^{−b}, as a dyadic interval that can be narrowed."""
 
     __slots__ = ("_begun", "_bits")

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from sitr.questions.histogram.methods import Bins as Bins
     from sitr.questions.histogram.methods import Buckets as Buckets
     from sitr.questions.histogram.methods import Flat as Flat
+    from sitr.questions.histogram.methods import Prefixes as Prefixes
+    from sitr.questions.histogram.methods import Ranges as Ranges
     from sitr.questions.histogram.methods import Sparse as Sparse
     from sitr.questions.histogram.methods import Tree as Tree
     from sitr.questions.histogram.projection import Ties as Ties
@@ -49,7 +51,9 @@ __getattr__, __dir__, __all__ = lazily(
         "Form": "histogram.isotonic",
         "Method": "synthetic.plan",
         "TablesObjective": "tables.plan",
+        "Prefixes": "histogram.methods",
         "QualityRule": "tables.quality",
+        "Ranges": "histogram.methods",
         "Rule": "sitr.dataset.cells",
         "Scale": "sitr.dataset.cells",
         "Sparse": "histogram.methods",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -59,6 +60,18 @@ def ways(price: Additive, *, beside: Sequence[Mechanism] = ()) -> list[Way]:
             return [] if beside else [Way(price, price)]
     rho = _rest(price.rho, [concentrated(mechanism).rho for mechanism in beside])
     return [Way(price, ZeroConcentratedDP(rho))] if rho > 0 else []
+
+
+def gaussian_share(bought: GaussianDP | ZeroConcentratedDP, share: Fraction = Fraction(1)) -> GaussianDP:
+    """The μ of a part of a price, rounded down: μ² of all parts add up to at most μ², or to 2ρ.
+
+    >>> gaussian_share(ZeroConcentratedDP(0.5), Fraction(1))
+    GaussianDP(mu=0.99999...)
+    """
+    if isinstance(bought, GaussianDP) and share == 1:
+        return bought
+    squared = 2 * exact(bought.rho) if isinstance(bought, ZeroConcentratedDP) else exact(bought.mu) ** 2
+    return GaussianDP(math.sqrt(float(squared * share)) * (1 - 1e-14))
 
 
 def _outside_ways(price: ApproximateZeroConcentratedDP, *, beside: Sequence[Mechanism]) -> list[Way]:

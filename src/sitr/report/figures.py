@@ -156,19 +156,24 @@ def shortened(text: str, *, most: int) -> str:
 
 
 class Rounded(str):
-    """Text with rounded numbers, for people; `exact` is the same text with all digits.
+    """Text with rounded numbers, for people; `exact` is the same text with all digits, and `hint` what a page adds.
+
+    By default the hint is the exact text. Where the error is not beside the number, the hint has both: this is what a
+    rounded number on a page is checked with.
 
     >>> text = Rounded("440,000 ± 350,000", exact="437,621 ± 345,109")
     >>> text, text.exact
     ('440,000 ± 350,000', '437,621 ± 345,109')
     """
 
-    __slots__ = ("exact",)
+    __slots__ = ("exact", "hint")
     exact: str
+    hint: str
 
-    def __new__(cls, text: str, *, exact: str) -> Self:
+    def __new__(cls, text: str, *, exact: str, hint: str | None = None) -> Self:
         made = super().__new__(cls, text)
         made.exact = exact
+        made.hint = exact if hint is None else hint
         return made
 
 

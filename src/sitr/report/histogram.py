@@ -34,8 +34,9 @@ def answer(histogram: Histogram, receipt: Receipt, *, words: Words | None = None
     =============  =====================================================================================================
     method         the method of measuring the cells
     columns        their names; `shape` is the number of cells of each, null if the categories are not public
-    noise          `mechanism`, `size`, `sensitivity` (`l1`, `l2_squared`), `error` at `confidence`, `mean`, and the
-                   `bias` that the error does not include ("none" or "not measured")
+    noise          `mechanism`, `size`, `sensitivity` (`l1`, `l2_squared`), `error` at `confidence`, `mean`, the `bias`
+                   that the error does not include ("none" or "not measured"), and the root mean square error of
+                   `ranges`, null unless the method was chosen for them
     exposed        the mean number of people whom a random promise may expose outright; null for other promises
     total          the public total, or null; `processed` lists the processing of the counts; `stretches` the first
                    cells of joined cells
@@ -67,7 +68,7 @@ def answer(histogram: Histogram, receipt: Receipt, *, words: Words | None = None
             Section(
                 "How the cells were measured", sentences=tuple(filter(None, (say.measured(plan), say.outside(plan))))
             ),
-            Section("The noise", sentences=(say.noise(plan),)),
+            Section("The noise", sentences=tuple(filter(None, (say.noise(plan), say.ranges(plan))))),
             *((Section("Processing", sentences=(processing,)),) if processing else ()),
             Section("What the intervals mean", sentences=(say.intervals(histogram),)),
             Section("How the promise could fail", sentences=(say.exposure(plan),), level=Level.PROMISE),
@@ -98,7 +99,7 @@ def preview(plan: HistogramPlan, standing: Filter, *, words: Words | None = None
 def errors(plan: HistogramPlan, words: Words) -> Facts:
     """The error of a measured count, in words."""
     far = plan.error(confidence=CONFIDENCE)
-    figures = Figures.fitting(Fraction(far), step=Fraction(1))
+    figures = Figures.fitting(Fraction(far), step=Fraction(1) if plan.prefixes is None else None)
     return ((_count(plan, words), words.numerals(f"± {figures.error(Fraction(far))}")),)
 
 
@@ -115,12 +116,13 @@ def error_contents(plan: HistogramPlan) -> list[dict[str, Any]]:
 
 def _measured(plan: HistogramPlan, words: Words) -> Facts:
     say = words.histogram
-    outside = say.outside(plan)
+    outside, ranges = say.outside(plan), say.ranges(plan)
     return (
         ("outright", say.exposure(plan)),
         ("measured", say.measured(plan)),
         *((("outside", outside),) if outside else ()),
         ("noise", say.noise(plan)),
+        *((("ranges", ranges),) if ranges else ()),
     )
 
 
@@ -145,6 +147,7 @@ def _rows(histogram: Histogram, words: Words) -> Iterator[tuple[str, ...]]:
     low, high = histogram.ends(confidence=CONFIDENCE)
     longest = max(1.0, float(histogram.counts.max(initial=1.0)))
     form = figures(histogram)
+    error = form.error(Fraction(histogram.plan.error(confidence=CONFIDENCE)))
     for place, label in enumerate(product(*map(words.histogram.cells, histogram.grid.axes))):
         count, known = float(histogram.counts[place]), histogram.empty is not None and bool(histogram.empty[place])
         bar = _bar(max(0.0, count) / longest)
@@ -154,7 +157,8 @@ def _rows(histogram: Histogram, words: Words) -> Iterator[tuple[str, ...]]:
         (shown, interval), (exact, ends) = (
             _written(each, count, float(low[place]), float(high[place]), words) for each in (form, AllDigits())
         )
-        yield (*label, Rounded(shown, exact=exact), Rounded(interval, exact=ends), bar)
+        hint = f"{exact} ± {words.numerals(error)}" if form.rounds else exact
+        yield (*label, Rounded(shown, exact=exact, hint=hint), Rounded(interval, exact=ends), bar)
 
 
 def _written(form: Figures | AllDigits, count: float, low: float, high: float, words: Words) -> tuple[str, str]:
@@ -204,10 +208,10 @@ def _content(plan: HistogramPlan) -> dict[str, Any]:
         "columns": [each.name for each in (plan.tally.query.keys if grid is None else (a.column for a in grid.axes))],
         "shape": None if grid is None else list(grid.shape),
         "noise": {
-            "mechanism": plan.noise.law,
-            "size": str(plan.noise.size),
+            **_law(plan),
             "sensitivity": {"l1": plan.distance.l1, "l2_squared": plan.distance.l2_squared},
-            "error": float(plan.noise.error(confidence=CONFIDENCE)),
+            "error": float(plan.error(confidence=CONFIDENCE)),
+            "ranges": None if plan.for_ranges is None else plan.range_deviation(),
             "mean": plan.mean_noise(),
             "confidence": float(CONFIDENCE),
             "bias": "not measured" if plan.tally.query.unmeasured else "none",
@@ -220,3 +224,9 @@ def _content(plan: HistogramPlan) -> dict[str, Any]:
             "exposure": say.exposure(plan),
         },
     }
+
+
+def _law(plan: HistogramPlan) -> dict[str, str]:
+    if plan.prefixes is not None:
+        return {"mechanism": "prefix Gaussian", "size": str(plan.prefixes.sigma)}
+    return {"mechanism": plan.noise.law, "size": str(plan.noise.size)}

@@ -273,7 +273,7 @@ class Stated(dict[str, Any]):  # of a mechanism, as the file describes it
                     return Known(price, price["epsilon"], parts=(Part("pair", (price["epsilon"],)),))
                 square, gauss = price.get("mu²", 2 * price.get("rho", 0)), "mu²" in price
                 return Known(price, None, square / 2, parts=(Part("gauss", (square,)),) if gauss else None)
-            case "residual Gaussian":  # μ² = s²·Σ p/σ², for s rows' worth, with p = Π (1 − 1/m) [XHZK23, Sec. 4]
+            case "residual Gaussian" | "prefix Gaussian":  # μ² = s²·Σ p/σ², p = Π (1 − 1/m) [XHZK23, Sec. 4; FHU23]
                 square = ball(self["sensitivity"]) ** 2 * added(w * weight(sets) for sets, w in self.bases())
                 return Known({"mu²": square}, None, square / 2, parts=(Part("gauss", (square,)),))
             case "sparse histogram":  # γ: twice the chance to be alone, k·p(1 − p)^n at the worst p [HRW11, Sec. 5]
@@ -437,7 +437,8 @@ class Check(NamedTuple):
             self.agree(f"{of}: units in a key", law.get("each", 1), far["largest"])
         if "sensitivity" in noise:
             given, close = exact(noise["sensitivity"]) ** power, 2e-8 if "bases" in law else DIGITS
-            self.agree(f"{of}: sensitivity{', squared' * (power - 1)}", given, moved, DIGITS, close)
+            name, why = f"{of}: sensitivity{', squared' * (power - 1)}", "its norm is that of prefix sums"
+            self.judge(name, given, "", False, why) if "lines" in law else self.agree(name, given, moved, DIGITS, close)
 
     def measurement(self, of: str, one: Json) -> Known:
         law, moves, stated = one["mechanism"], one["moves"] or [], coordinates(one["promise"])

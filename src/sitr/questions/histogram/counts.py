@@ -43,9 +43,10 @@ class Histogram:
     """Noisy counts of all cells of a grid: the plan's own, or one that was chosen privately.
 
     `levels` are the measured numbers: the cells, or the sums of the stretches that begin at `starts`, or all levels of
-    a tree. `special` are the measured counts of the cells beside the line (no value, outside). `counts` is estimated
-    from both, perhaps `processed`. The exact `total` is known only where it is public, and which cells are `empty` only
-    where a random promise allows it.
+    a tree, or the prefix sums over all cells, in whole steps of their noise. `special` are the measured counts of the
+    cells beside the line (no value, outside), if they are measured apart. `counts` is estimated from both, perhaps
+    `processed`. The exact `total` is known only where it is public, and which cells are `empty` only where a random
+    promise allows it.
     """
 
     plan: HistogramPlan
@@ -72,7 +73,9 @@ class Histogram:
         """The counts that follow from the levels and the special cells that were measured."""
         levels, special = measured
         estimated = np.asarray(levels[0], np.float64)
-        if starts is not None:
+        if plan.prefixes is not None:
+            estimated = plan.prefixes.cells(levels[0])
+        elif starts is not None:
             estimated = spread(estimated, starts, cells=grid.line or 0)
         elif plan.threshold is None and (tree := plan.hierarchy) is not None:
             estimated = tree.consistent(list(levels))[0]
@@ -81,7 +84,8 @@ class Histogram:
 
     def possible(self) -> bool:
         """Whether this plan could have released these numbers. A release read from a file is checked with it."""
-        line = self.grid.size if self.grid.line is None else self.grid.line
+        whole = self.grid.line is None or self.plan.prefixes is not None
+        line = self.grid.size if whole else self.grid.line or 0
         sizes = (line,) if self._hierarchy is None else self._hierarchy.sizes
         if self.starts is not None:
             inside = len(self.starts) > 0 and self.starts[0] == 0 and self.starts[-1] < line
@@ -93,11 +97,11 @@ class Histogram:
         shapes = [number.shape for number in numbers] == [(size,) for size in (*sizes, self.grid.size - line)]
         if not self._possible_grid() or joined != (self.starts is not None) or not shapes:
             return False
-        whole = all(_whole(each) for each in numbers)
+        integers = all(_whole(each) for each in numbers)
         public = type(self.total) is int and self.total >= 0 if self.plan.tally.total_is_public else self.total is None
         again = Histogram.of(self.plan, self.grid, (self.levels, self.special), starts=self.starts)
         same = np.allclose(self.counts, again.counts) and self.processed == ()
-        return whole and public and same and self._possible_zeros()
+        return integers and public and same and self._possible_zeros()
 
     def _possible_grid(self) -> bool:
         match self.plan.method:
@@ -158,6 +162,11 @@ class Histogram:
         was measured: each of them may hold anything between 0 and all of it. A cell that is known to be empty holds 0,
         and a cell that is known to have people holds at least 1.
         """
+        if self.plan.prefixes is not None:
+            far = self.plan.prefixes.cell_widths(confidence=confidence)
+            estimated = self.plan.prefixes.cells(self.levels[0])
+            end = math.inf if self.total is None else float(self.total)
+            return np.clip(estimated - far, 0.0, end), np.clip(estimated + far, 0.0, end)
         exactly = float(self.plan.noise.error(confidence=confidence))
         special = np.asarray(self.special, np.float64)
         lows, highs = self._line_intervals(exactly, confidence)
@@ -178,13 +187,17 @@ class Histogram:
         line = len(self.counts) - len(self.special)
         if self.starts is not None:
             return self._over_stretches(wanted[:line], wanted[line:], value, confidence)
+        least, most = float(self._least() @ wanted), math.inf if self.total is None else float(self.total)
+        if self.plan.prefixes is not None:
+            middle = float(self.plan.prefixes.cells(self.levels[0]) @ wanted)
+            far = self.plan.prefixes.width(wanted, confidence=confidence)
+            return RangeEstimate(value, min(most, max(least, middle - far)), min(most, max(least, middle + far)))
         weights = [wanted[:line]]
         if (tree := self._hierarchy) is not None:
             weights = tree.weights(wanted[:line])
         measured = sum(float(w @ level) for w, level in zip(weights, self.levels, strict=True))
         middle = measured + float(wanted[line:] @ self.special)
         far = sum_error(self.plan.noise, np.concatenate([*weights, wanted[line:]]), confidence=confidence)
-        least, most = float(self._least() @ wanted), math.inf if self.total is None else float(self.total)
         return RangeEstimate(value, min(most, max(least, middle - far)), min(most, max(least, middle + far)))
 
     # Post-processing of the counts, which costs nothing
@@ -196,7 +209,7 @@ class Histogram:
         """
         n = self._total(total)
         full = self.counts if self._known_empty().all() else self.counts[~self._known_empty()]
-        rule = ties or best_ties(full, total=n, noise=self.plan.noise)
+        rule = ties or best_ties(full, total=n, noise=self.plan.cell_noise)
         found = self._where_people_are(lambda counts: lattice(counts, total=n, ties=rule).astype(np.float64))
         return self._after(found, f"nearest whole counts of sum {n} ({rule.value})")
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from sitr.dataset.cells import Even, Grid, spelled
+from sitr.dataset.cells import Axis, Categories, Grid, spelled
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
@@ -24,6 +23,8 @@ from sitr.mechanisms.candidates import least_noise
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.prefix_gaussian import PrefixGaussian
+from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.mechanisms.sparse_histogram import SparseHistogram
 from sitr.mechanisms.summed import sum_error
 from sitr.mechanisms.threshold import Threshold
@@ -32,10 +33,15 @@ from sitr.numbers import Number, exact, square_root_upward
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.histogram.buckets import deviation_distance, heights
+from sitr.questions.histogram.checks import check
 from sitr.questions.histogram.hierarchy import Hierarchy, best_branching
 from sitr.questions.histogram.methods import Bins, Buckets, Flat, Method, Sparse, Tree, Unlisted
+from sitr.questions.histogram.ranges import Range, flat_variance, prefix_variance, tree_variance
 from sitr.questions.histogram.tally import Tally
 from sitr.questions.ways import Way, ways
+
+RANDOM = "Measure with Sparse(), or pay with the promise inside the random one."
+"""The advice about a random price."""
 
 COUNTS, CHOICE = "counts", "choice"
 """The names of the measurements; bins and buckets are chosen before the counts are measured."""
@@ -51,6 +57,8 @@ class HistogramPlan(Plan):
 
     tally: Tally
     method: Method
+    for_ranges: tuple[Range, ...] | None = None
+    """The ranges for which the method was chosen, none of them for all; None if it was not chosen for ranges."""
 
     @property
     def grid(self) -> Grid:
@@ -65,6 +73,19 @@ class HistogramPlan(Plan):
         found = counted.noise if isinstance(counted, Threshold | GaussianThreshold | SparseHistogram) else counted
         assert isinstance(found, Noise)
         return found
+
+    @property
+    def prefixes(self) -> PrefixGaussian | None:
+        """The noise on prefix sums; None if they are not measured."""
+        found = self[COUNTS].mechanism
+        return found if isinstance(found, PrefixGaussian) else None
+
+    @property
+    def cell_noise(self) -> Noise:
+        """The noise of a cell; with prefix sums, a law of the same size, for processing noisy counts."""
+        if self.prefixes is None:
+            return self.noise
+        return RoundedGaussian(sigma=float(self.prefixes.cell_deviations().max()))
 
     @property
     def distance(self) -> Distance:
@@ -98,29 +119,52 @@ class HistogramPlan(Plan):
         line = self.grid.line if isinstance(self.method, Tree) else None
         return None if line is None else _hierarchy(self.method, line, pure=self.noise.flavor is PureDP)
 
-    def error(self, *, confidence: Number = 0.95) -> int:
-        """The error of one measured number, exact for the law of its noise."""
+    def error(self, *, confidence: Number = 0.95) -> float:
+        """The error of one measured number, exact for the law of its noise; with prefix sums, of a cell at most."""
+        if self.prefixes is not None:
+            return float(self.prefixes.cell_widths(confidence=confidence).max())
         return int(self.noise.error(confidence=confidence))
 
     def range_error(self, first: int, last: int, *, confidence: Number = 0.95) -> float:
         """The error of the sum over the cells from `first` to `last`, before anything is spent.
 
-        Only for Flat() and Tree(): with other methods the data decide which cells are joined or shown.
+        Not for Buckets(), Bins() and Unlisted(), with which the data decide which cells are joined or shown.
         """
         if isinstance(self.method, Buckets | Bins | Unlisted) or not 0 <= first <= last < (self.grid.line or 0):
             raise QuestionError(
-                wanted="a range of cells in a line, measured by Flat() or Tree()",
+                wanted="a range of cells in a line, measured by Flat(), Tree() or Prefixes()",
                 given=f"{first!r} to {last!r} by {self.method!r}",
                 do="Number the cells from 0; for joined cells, see the intervals of the answer.",
             )
         wanted = np.zeros(self.grid.line or 0)
         wanted[first : last + 1] = 1.0
+        if self.prefixes is not None:
+            beside = np.zeros(self.grid.size - len(wanted))
+            return self.prefixes.width(np.concatenate([wanted, beside]), confidence=confidence)
         weights = np.concatenate(self.hierarchy.weights(wanted)) if self.hierarchy is not None else wanted
         return sum_error(self.noise, weights, confidence=confidence)
 
     def mean_noise(self) -> float:
-        """E|Y| of one measured number."""
-        return self.noise.mean_size
+        """E|Y| of one measured number; with prefix sums, of a cell at most."""
+        return self.cell_noise.mean_size
+
+    def range_deviation(self) -> float:
+        """The root mean square error of the ranges for which the method was chosen, by default of all of them."""
+        wanted = self.for_ranges or ()
+        if self.prefixes is not None:
+            parts = [
+                prefix_variance(line, wanted) if line else _cell_variance(axis)
+                for axis, (line, _) in zip(self.grid.axes, self.prefixes.axes, strict=True)
+            ]
+            return float(exact(self.prefixes.sigma)) * math.sqrt(math.prod(parts))
+        tree = self.hierarchy
+        flat = math.prod(_cell_variance(axis, wanted) for axis in self.grid.axes)
+        return self.noise.deviation * math.sqrt(flat if tree is None else tree_variance(tree, wanted))
+
+
+def _cell_variance(axis: Axis, wanted: tuple[Range, ...] = ()) -> float:
+    """The mean number of cells in a range of one column; a category is a range of its own."""
+    return 1.0 if isinstance(axis, Categories) else flat_variance(axis.ordinary, wanted)
 
 
 def spell(tally: Tally, method: Method) -> str:
@@ -135,7 +179,7 @@ def fit(tally: Tally, price: Promise, *, method: Method, rows: int | None = None
     """The plan with the least error that the price can pay. `Sparse` needs the number of `rows`, if it is public."""
     if isinstance(method, Sparse):
         return _fit_sparse(tally, price, rows)
-    _check(tally, method)
+    check(tally, method)
     if tally.grid is None:
         exposing = ApproximateDP | ApproximateZeroConcentratedDP
         if buys_noise(price) and isinstance(price, exposing) and price.delta > 0 and isinstance(method, Unlisted):
@@ -145,23 +189,25 @@ def fit(tally: Tally, price: Promise, *, method: Method, rows: int | None = None
             f"approximate(ε, δ) or zcdp(ρ, δ) with δ > 0, but the price is {price!r}.",
             do="List the categories with keys, from public knowledge, or pay with a δ.",
         )
-    paid = affordable(price, random="Measure with Sparse(), or pay with the promise inside the random one.")
+    paid = affordable(price, random=RANDOM)
     chosen = _choice(tally, paid, method)
-    plans = [_plan(tally, method, way, chosen) for way in ways(paid, beside=() if chosen is None else (chosen,))]
+    plans = [plan_of(tally, method, way, chosen) for way in ways(paid, beside=() if chosen is None else (chosen,))]
     return min(plans, key=lambda plan: plan.error())
 
 
-def _planned(
+def planned(
     tally: Tally, method: Method, price: Kept, counts: Measurement, choice: Exponential | Noise | None = None
 ) -> HistogramPlan:
+    """The plan of these measurements."""
     chosen = () if choice is None else (Measurement(CHOICE, choice, tally.distance()),)
     return HistogramPlan((*chosen, counts), price, spell(tally, method), tally, method)
 
 
-def _plan(tally: Tally, method: Method, way: Way, choice: Exponential | Noise | None) -> HistogramPlan:
+def plan_of(tally: Tally, method: Method, way: Way, choice: Exponential | Noise | None = None) -> HistogramPlan:
+    """The plan of a method for one way to spend a price."""
     distance = _measured(tally, method, pure=isinstance(way.bought, PureDP))
     noise = least_noise(way.bought, l1=distance.l1, l2=distance.l2)
-    return _planned(tally, method, way.charged, Measurement(COUNTS, noise, distance), choice)
+    return planned(tally, method, way.charged, Measurement(COUNTS, noise, distance), choice)
 
 
 def _fit_unlisted(
@@ -174,7 +220,7 @@ def _fit_unlisted(
         threshold = Threshold.fitting(price, sensitivity=distance.l1, groups=groups)
     else:
         threshold = GaussianThreshold.fitting(price, sensitivity=distance.l2, groups=groups)
-    return _planned(tally, method, price, Measurement(COUNTS, threshold, distance))
+    return planned(tally, method, price, Measurement(COUNTS, threshold, distance))
 
 
 def _fit_sparse(tally: Tally, price: Promise, rows: int | None) -> HistogramPlan:
@@ -202,7 +248,7 @@ def _fit_sparse(tally: Tally, price: Promise, rows: int | None) -> HistogramPlan
         if rows > 0
         else Laplace.fitting(price.inner, sensitivity=2)
     )
-    return _planned(tally, Sparse(), found.promise(), Measurement(COUNTS, found, tally.distance()))
+    return planned(tally, Sparse(), found.promise(), Measurement(COUNTS, found, tally.distance()))
 
 
 def _measured(tally: Tally, method: Method, *, pure: bool) -> Distance:
@@ -212,7 +258,7 @@ def _measured(tally: Tally, method: Method, *, pure: bool) -> Distance:
             return tally.distance()
         case Buckets() | Bins():
             return tally.merged_distance()
-    assert tally.grid is not None and tally.grid.line is not None  # see _check
+    assert tally.grid is not None and tally.grid.line is not None  # see `check`
     above = _hierarchy(method, tally.grid.line, pure=pure).levels - 1
     cells, sums = tally.distance(), tally.merged_distance()
     largest = max(cells.largest, sums.largest) if above else cells.largest
@@ -253,36 +299,5 @@ def _bounded_range(price: ZeroConcentratedDP) -> float:
 
 
 def _line(tally: Tally) -> int:
-    assert tally.grid is not None and tally.grid.line is not None  # see _check
+    assert tally.grid is not None and tally.grid.line is not None  # see `check`
     return tally.grid.line
-
-
-def _check(tally: Tally, method: Method) -> None:
-    if isinstance(method, Flat | Unlisted):
-        return
-    if tally.grid is None or tally.grid.line is None:
-        raise QuestionError(
-            wanted=f"cells in a line for {type(method).__name__}(), of one column of numbers or dates",
-            given="categories, or several columns",
-            do="Measure them with Flat().",
-        )
-    if isinstance(method, Buckets | Bins) and not 0 < exact(method.share) < 1:
-        raise QuestionError(
-            wanted="a share of the price between 0 and 1 for the choice",
-            given=f"share={method.share!r}",
-            do="Choose for example Fraction(1, 4).",
-        )
-    if isinstance(method, Bins):
-        _check_candidates(tally.grid, method.candidates)
-
-
-def _check_candidates(grid: Grid, candidates: Sequence[int]) -> None:
-    (axis,) = grid.axes
-    whole = all(isinstance(number, int) and not isinstance(number, bool) and number >= 1 for number in candidates)
-    different = len(set(candidates)) == len(candidates) >= 2
-    if not isinstance(axis, Even) or not whole or not different or any(axis.bins % number for number in candidates):
-        raise QuestionError(
-            wanted="two or more numbers of bins of equal width, each of which divides the largest",
-            given=f"{tuple(candidates)!r}",
-            do="Write for example bins=(5, 10, 20, 40).",
-        )

@@ -57,4 +57,25 @@ class Sparse:
     """
 
 
-Method = Flat | Tree | Buckets | Bins | Unlisted | Sparse
+@dataclass(frozen=True, slots=True)
+class Prefixes:
+    """Correlated Gaussian noise on prefix sums, for sums over ranges; see `PrefixGaussian`.
+
+    Sums run along these columns of numbers or dates, by default along all of them. A price must buy Gaussian noise.
+    """
+
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """Whichever of Flat(), Tree() and Prefixes() has the least root mean square error of ranges.
+
+    The choice follows from the cells, the caps and the price alone. By default it is over all ranges, of several
+    columns over all rectangles; `wanted` lists ranges of one column, by the numbers of their first and last cells.
+    """
+
+    wanted: tuple[tuple[int, int], ...] = ()
+
+
+Method = Flat | Tree | Buckets | Bins | Unlisted | Sparse | Prefixes | Ranges

@@ -16,7 +16,8 @@ from sitr.numbers import Number
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.histogram.counts import Histogram
 from sitr.questions.histogram.fit import HistogramPlan, fit, spell
-from sitr.questions.histogram.methods import Bins, Flat, Method, Sparse, Unlisted
+from sitr.questions.histogram.fit_ranges import fit_ranges
+from sitr.questions.histogram.methods import Bins, Flat, Method, Prefixes, Ranges, Sparse, Unlisted
 from sitr.questions.histogram.release import release
 from sitr.questions.histogram.tally import Tally
 
@@ -39,6 +40,8 @@ class HistogramQuestion:
         return spell(self.tally, self.method)
 
     def plan(self, price: Promise, /) -> HistogramPlan:
+        if isinstance(self.method, Prefixes | Ranges):
+            return fit_ranges(self.tally, price, method=self.method)
         return fit(self.tally, price, method=self.method, rows=self.rows)
 
     def reading(self) -> Tally:

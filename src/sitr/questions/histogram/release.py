@@ -29,6 +29,10 @@ def release(plan: HistogramPlan, counts: Mapping[Any, Any], *, coins: Coins) -> 
     exactly = np.zeros(plan.grid.size, np.int64)
     places = np.fromiter(counts.keys(), np.intp, len(counts))
     exactly[places] = np.fromiter(counts.values(), np.int64, len(counts))
+    if plan.prefixes is not None:
+        total = int(exactly.sum()) if plan.tally.total_is_public else None
+        noisy = plan.prefixes.release(exactly.reshape(plan.grid.shape), coins=coins).ravel()
+        return Histogram.of(plan, plan.grid, ((noisy,), np.zeros(0, np.int64)), total=total)
     line = exactly if plan.grid.line is None else exactly[: plan.grid.line]
     special = exactly[len(line) :]
     total = int(exactly.sum()) if plan.tally.total_is_public else None

@@ -51,7 +51,7 @@ class Tally:
         """How far one unit moves the counts: g cells by at most c each, N in all, or by 1 where units are counted."""
         if self.grid is None:
             return people(self.query)
-        query, most = self.query, self._most_rows
+        query, most = self.query, self.most_rows
         return in_total(
             low=0,
             high=1,
@@ -64,10 +64,11 @@ class Tally:
 
     def merged_distance(self) -> Distance:
         """How far one unit moves sums over ranges of cells: all its rows, at most gc or N, may be in one of them."""
-        return rows(self._most_rows, relation=self.query.changes)
+        return rows(self.most_rows, relation=self.query.changes)
 
     @property
-    def _most_rows(self) -> int:
+    def most_rows(self) -> int:
+        """The most rows of one unit that are counted."""
         query = self.query
         return query.max_rows_per_group * query.max_groups if query.max_rows is None else query.max_rows
 

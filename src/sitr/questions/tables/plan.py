@@ -16,7 +16,6 @@ from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.price import affordable
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
-from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.residual_gaussian import Base, ResidualGaussian, normal_width
 from sitr.neighbors.distance import Distance
 from sitr.numbers import Number, exact
@@ -30,7 +29,7 @@ from sitr.questions.tables.reach import rows_worth
 from sitr.questions.tables.records import Records
 from sitr.questions.tables.rounding import most_seconds
 from sitr.questions.tables.workload import Node, Reals, Workload, below
-from sitr.questions.ways import Way, ways
+from sitr.questions.ways import Way, gaussian_share, ways
 
 
 class TablesObjective(Enum):
@@ -300,15 +299,3 @@ class _Planner:
             gap,
             self.whole,
         )
-
-
-def gaussian_share(bought: GaussianDP | ZeroConcentratedDP, share: Fraction) -> GaussianDP:
-    """The μ of a part of a price, rounded down: μ² of all parts add up to at most μ², or to 2ρ.
-
-    >>> gaussian_share(ZeroConcentratedDP(0.5), Fraction(1))
-    GaussianDP(mu=0.99999...)
-    """
-    if isinstance(bought, GaussianDP) and share == 1:
-        return bought
-    squared = 2 * exact(bought.rho) if isinstance(bought, ZeroConcentratedDP) else exact(bought.mu) ** 2
-    return GaussianDP(math.sqrt(float(squared * share)) * (1 - 1e-14))

@@ -36,6 +36,9 @@ shared noise         `price`, which tables share that earlier answers choose
 sparse histogram     `noise`, `cells`, `people`
 residual Gaussian    `sensitivity`, in rows' worth; `bases`: the `columns` of each by number, the `families` of cells
                      of each column, and `sigma`
+prefix Gaussian      `sensitivity`, in the norm of the noise; `bases`: a single one without columns, with `sigma`;
+                     `lines`: of each column, how many cells are in a line, of which prefix sums are measured, and how
+                     many beside it
 ===================  ===================================================================================================
 
 The law of any other mechanism is its name in code: nothing can be derived from it.
@@ -51,6 +54,7 @@ from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.mechanisms.mechanism import Mechanism
 from sitr.mechanisms.partition import PartitionSelection
+from sitr.mechanisms.prefix_gaussian import PrefixGaussian
 from sitr.mechanisms.residual_gaussian import ResidualGaussian
 from sitr.mechanisms.shared import SharedNoise
 from sitr.mechanisms.sparse_histogram import SparseHistogram
@@ -128,6 +132,10 @@ def law(mechanism: Mechanism) -> dict[str, Any]:
                 for each in mechanism.bases
             ]
             return {"law": "residual Gaussian", "sensitivity": _exactly(mechanism.sensitivity), "bases": bases}
+        case PrefixGaussian():
+            single = {"columns": [], "families": [], "sigma": _exactly(mechanism.sigma)}
+            lines = {"lines": [list(axis) for axis in mechanism.axes]}
+            return {"law": "prefix Gaussian", **_numbers(mechanism, "sensitivity"), "bases": [single], **lines}
         case SparseHistogram():
             noise = law(mechanism.noise)
             return {"law": "sparse histogram", "noise": noise, "cells": mechanism.cells, "people": mechanism.people}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sitr.dataset.cells import Axis, Categories, Cell, Dates, Granular, Rule, above, below, nowhere, short
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
-from sitr.questions.histogram.methods import Bins, Buckets, Flat, Sparse, Tree, Unlisted
+from sitr.questions.histogram.methods import Bins, Buckets, Flat, Prefixes, Ranges, Sparse, Tree, Unlisted
 from sitr.report.figures import CONFIDENCE, about, at_most, error, number, visible
 from sitr.report.words.arabic.marks import code, listed, ltr, named
 from sitr.report.words.arabic.meaning import GAMMA
@@ -53,6 +53,11 @@ class HistogramWords:
                 assert tree is not None
                 levels = " و".join(ltr(number(size)) for size in tree.sizes)
                 return f"شجرة من مجاميع الخلايا المتجاورة، أعدادها في المستويات {levels}، جُعلت متسقة بالمربعات الصغرى."
+            case Prefixes() | Ranges():
+                return (
+                    f"لمجموع الخلايا كلها حتى كل خلية علنية ضوضاء مترابطة: {counted(plan.grid.size, CELL)}. ومدى "
+                    "الخلايا فرق بين مجاميع منها، فلا يكاد خطؤه يزيد بطوله."
+                )
             case Buckets(share):
                 return (
                     f"يُدفع {_percent(share)} من الثمن لاختيار الخلايا المتجاورة التي تُدمج؛ ويوزَّع كل مجموع على خلاياه "
@@ -74,11 +79,17 @@ class HistogramWords:
 
     def noise(self, plan: HistogramPlan, /) -> str:
         """The law of the noise, and the sensitivity to which it is fitted."""
+        one = f"{unit(plan.tally.query)} واحد"
+        what = f"استبدال {one}" if plan.tally.query.relation is Relation.REPLACE_ONE else f"إضافة {one} أو حذفه"
+        if plan.prefixes is not None:
+            size, reach = ltr(f"σ = {about(plan.prefixes.sigma)}"), ltr(at_most(plan.prefixes.sensitivity))
+            return (
+                f"ضوضاء غاوسية مترابطة، حيث {size}، مقرَّبة بدقة إلى شبكة دقيقة: {what} يغير الأعداد بما لا "
+                f"يتجاوز {reach} بمعيار الضوضاء."
+            )
         far = plan.distance
         by_squares, by_sum = f"√{number(far.l2_squared)}", number(far.l1)
         moved = f"{ltr(by_squares)} بمعيار {ltr('ℓ₂')}" if plan.noise.euclidean else f"{ltr(by_sum)} بمعيار {ltr('ℓ₁')}"
-        one = f"{unit(plan.tally.query)} واحد"
-        what = f"استبدال {one}" if plan.tally.query.relation is Relation.REPLACE_ONE else f"إضافة {one} أو حذفه"
         return f"{noise(plan.noise)}: {what} يغير الأعداد بما لا يتجاوز {moved}."
 
     def cells(self, axis: Axis, /) -> tuple[str, ...]:
@@ -108,10 +119,19 @@ class HistogramWords:
 
     def error(self, plan: HistogramPlan, /) -> str:
         """The error of a count, which depends only on the law of the noise."""
-        far = ltr(f"± {error(plan.noise.error(confidence=CONFIDENCE))}")
-        once = f"كل عدد مقيس على حدة لا يبعد عن العدد الدقيق بأكثر من {far} باحتمال {confidence()}"
+        far = ltr(f"± {error(plan.error(confidence=CONFIDENCE))}")
+        each = "كل عدد" if plan.prefixes is not None else "كل عدد مقيس"
+        once = f"{each} على حدة لا يبعد عن العدد الدقيق بأكثر من {far} باحتمال {confidence()}"
         caps = "؛ ولم يُقَس التحيز الناتج عن سقوف المساهمة" if plan.tally.query.unmeasured else ""
         return f"{once}، ويبعد عنه في المتوسط بمقدار {ltr(about(plan.mean_noise(), digits=3))}{caps}."
+
+    def ranges(self, plan: HistogramPlan, /) -> str:
+        """The error of the ranges for which the method was chosen; empty if it was not."""
+        if plan.for_ranges is None:
+            return ""
+        every = "كل المستطيلات" if len(plan.grid.axes) > 1 else "كل مدى من الخلايا"
+        what = f"المديات المطلوبة، وعددها {ltr(number(len(plan.for_ranges)))}" if plan.for_ranges else every
+        return f"الجذر التربيعي لمتوسط مربع الخطأ في {what}: {ltr(about(plan.range_deviation(), digits=3))}."
 
     def exposure(self, plan: HistogramPlan, /) -> str:
         """P(L = +∞), or the number of people whom a random promise may expose."""

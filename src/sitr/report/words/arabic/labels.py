@@ -109,6 +109,7 @@ LABELS: Mapping[str, str] = {
     "measured": "المقيس",
     "mechanism": "الآلية",
     "witness": "الشاهد",
+    "ranges": "المديات",
     "read": "المقروء",
     "bounded": "المحدود",
     "shown": "المعروض",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sitr.dataset.cells import Axis, Categories, Dates, Granular, Rule
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
-from sitr.questions.histogram.methods import Bins, Buckets, Flat, Sparse, Tree, Unlisted
+from sitr.questions.histogram.methods import Bins, Buckets, Flat, Prefixes, Ranges, Sparse, Tree, Unlisted
 from sitr.report.figures import CONFIDENCE, about, at_most, chance, counted, error, number, visible
 from sitr.report.words.english.nouns import caps, nobody, noise, unit, units
 
@@ -37,6 +37,11 @@ class HistogramWords:
                 assert tree is not None
                 levels = " and ".join(number(size) for size in tree.sizes)
                 return f"A tree of {levels} sums over neighbouring cells, made consistent by least squares."
+            case Prefixes() | Ranges():
+                return (
+                    f"The sums over all cells up to each of {counted(plan.grid.size, 'public cell')} get correlated "
+                    "noise. A range of cells is a difference of such sums, so its error hardly grows with its length."
+                )
             case Buckets(share):
                 return (
                     f"{_percent(share)} of the price pays for choosing which neighbouring cells to join; each sum is "
@@ -58,10 +63,16 @@ class HistogramWords:
 
     def noise(self, plan: HistogramPlan, /) -> str:
         """The law of the noise, and the sensitivity to which it is fitted."""
-        far, law = plan.distance, noise(plan.noise)
-        moved = f"√{number(far.l2_squared)} in ℓ₂ norm" if plan.noise.euclidean else f"{number(far.l1)} in ℓ₁ norm"
         what = "replacing" if plan.tally.query.relation is Relation.REPLACE_ONE else "adding or removing"
         who = unit(plan.tally.query)
+        if plan.prefixes is not None:
+            size, reach = about(plan.prefixes.sigma), at_most(plan.prefixes.sensitivity)
+            return (
+                f"Gaussian, σ = {size}, correlated, rounded exactly to a fine grid: {what} one {who} moves the counts "
+                f"by at most {reach} in the norm of the noise."
+            )
+        far, law = plan.distance, noise(plan.noise)
+        moved = f"√{number(far.l2_squared)} in ℓ₂ norm" if plan.noise.euclidean else f"{number(far.l1)} in ℓ₁ norm"
         return f"{law[0].upper()}{law[1:]}: {what} one {who} moves the counts by at most {moved}."
 
     def cells(self, axis: Axis, /) -> tuple[str, ...]:
@@ -85,10 +96,18 @@ class HistogramWords:
 
     def error(self, plan: HistogramPlan, /) -> str:
         """The error of a count, which depends only on the law of the noise."""
-        far = plan.noise.error(confidence=CONFIDENCE)
-        once = f"Each measured number, taken alone, is within ± {error(far)} of the exact one with 95% probability"
+        far, each = plan.error(confidence=CONFIDENCE), "count" if plan.prefixes is not None else "measured number"
+        once = f"Each {each}, taken alone, is within ± {error(far)} of the exact one with 95% probability"
         caps = "; the bias from caps is not measured" if plan.tally.query.unmeasured else ""
         return f"{once}, and is off by {about(plan.mean_noise(), digits=3)} on average{caps}."
+
+    def ranges(self, plan: HistogramPlan, /) -> str:
+        """The error of the ranges for which the method was chosen; empty if it was not."""
+        if plan.for_ranges is None:
+            return ""
+        every = "rectangles" if len(plan.grid.axes) > 1 else "ranges of cells"
+        what = f"the {counted(len(plan.for_ranges), 'range')} asked for" if plan.for_ranges else f"all {every}"
+        return f"The root mean square error of {what} is {about(plan.range_deviation(), digits=3)}."
 
     def exposure(self, plan: HistogramPlan, /) -> str:
         """P(L = +∞), or the number of people whom a random promise may expose."""
