@@ -17,7 +17,7 @@ from dataclasses import MISSING, Field, FrozenInstanceError
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["dataclass"]
+__all__ = ["Remembering", "dataclass"]
 
 _DEFAULTS = {"eq": True, "repr": True}
 
@@ -30,6 +30,16 @@ class _Factory:
 
 
 _FACTORY = _Factory()
+
+
+class Remembering:
+    """A base of frozen, slotted dataclasses whose values may have a `functools.cached_property`.
+
+    What was computed is beside the fields and is none of them: it is not compared, written or copied by `replace`.
+    """
+
+    __slots__ = ("__dict__",)
+
 
 if TYPE_CHECKING:
     from dataclasses import dataclass

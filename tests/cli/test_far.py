@@ -43,6 +43,25 @@ def test_a_whole_story(served: Served, tmp_path: Path) -> None:  # noqa: F811
     assert "BudgetExceeded" in refused.stdout + refused.stderr or "left" in refused.stdout + refused.stderr
 
 
+@pytest.mark.slow
+def test_tables_and_synthetic_rows(served: Served, tmp_path: Path) -> None:  # noqa: F811
+    token, at = served.token("ana"), ("--server", served.address)
+    (tmp_path / "wards.yaml").write_text(
+        "description: visits\nprice: zcdp(0.02)\ntables: [[ward, age_band], ward]\noutputs: [wards.csv]\n"
+    )
+    shown = run(*at, "preview", str(tmp_path / "wards.yaml"), token=token)
+    assert shown.returncode == 0, shown.stderr
+    published = run(*at, "publish", str(tmp_path / "wards.yaml"), token=token)
+    assert published.returncode == 0, published.stderr
+    assert (tmp_path / "wards.csv").read_text().count("\n") > 10
+    rows = tmp_path / "rows.csv"
+    words = ("--price", "zcdp(0.05)", "--columns", "ward,age_band", "--rows", "20", "-o", str(rows))
+    made = run(*at, "synthesize", "visits", *words, token=token)
+    assert made.returncode == 0, made.stderr
+    assert rows.read_text().startswith('"ward","age_band"')
+    assert rows.read_text().count("\n") == 21
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [

@@ -119,8 +119,27 @@ def test_errors_are_the_same_errors(served: Served) -> None:
         far.allot("ben", rho=0.01)
     with pytest.raises(NotAllowed):
         far.account("noor").sql(SQL).preview(rho=0.01)
-    with pytest.raises(InvalidUse, match="made on the server"):
-        far.synthesize()
+    with pytest.raises(InvalidUse, match="ordered cannot be sent"):
+        far.synthesize(ordered=[("days", "cost")])
+
+
+@pytest.mark.slow
+def test_synthetic_rows_are_fitted_there_and_drawn_here(served: Served) -> None:
+    far = served.budget("ana")
+    asked = far.synthesize(columns=["ward", "age_band"])
+    near = here(served).account("ana").synthesize(columns=["ward", "age_band"])
+    assert asked.preview(rho=0.05).to_dict()["price"] == near.preview(rho=0.05).to_dict()["price"]
+    made = asked.release(rho=0.05, rows=30)
+    assert made.table.column_names == ["ward", "age_band"]
+    assert made.table.num_rows == 30
+    assert made.draw(7).num_rows == 7
+    assert [entry.price for entry in far.entries()] == [sitr.ZeroConcentratedDP(0.05)]
+    again = asked.release(rho=0.05, rows=30)
+    assert again.table == made.table
+    assert len(far.entries()) == 1
+    for refused in ({"quality": "zcdp(0.01)"}, {"coins": TestCoins.__new__(TestCoins)}):
+        with pytest.raises(InvalidUse, match="its own coins"):
+            asked.release(rho=0.05, **refused)
 
 
 def test_what_is_left_is_what_the_own_account_has_left(served: Served) -> None:

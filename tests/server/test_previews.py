@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import sitr
+from sitr.ledger.who import user as acting_user
 from sitr.server.office import Office
 from sitr.server.previews import Previews
+from sitr.session.aggregate import AggregateRequest
+from sitr.session.request import Preview
 from tests.server.conftest import PRICE, SQL, Team
 
 PREVIEW = "/api/v1/datasets/visits/preview"
@@ -20,13 +26,13 @@ QUESTION = {"sql": SQL, "price": PRICE}
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Who had a preview computed."""
     found: list[str] = []
-    real = Office.preview
+    real = AggregateRequest.preview
 
-    def counted(self: Office, user: object, *given: object, **named: object) -> object:
-        found.append(user.name)  # type: ignore[attr-defined]
-        return real(self, user, *given, **named)  # type: ignore[arg-type]
+    def counted(self: AggregateRequest, *given: Any, **named: Any) -> Preview:
+        found.append(acting_user())
+        return real(self, *given, **named)
 
-    monkeypatch.setattr(Office, "preview", counted)
+    monkeypatch.setattr(AggregateRequest, "preview", counted)
     return found
 
 
@@ -95,7 +101,46 @@ def test_refusals_are_not_kept(team: Team, made: list[str]) -> None:
     ana = team.program("ana")
     for _ in range(2):
         assert ana.post(PREVIEW, json=QUESTION | {"sql": "SELECT nothing"}).status_code == 422
+        assert ana.post(PREVIEW, json=QUESTION | {"price": "approximate(epsilon=1.0, delta=1e-06)"}).status_code == 422
     assert made == ["ana", "ana"]
+    assert not team.app.app.state.previews._kept["ana"]  # type: ignore[attr-defined]
+
+
+CONDITIONS = ("days > 3", "cost < 100", "ward = 'Surgery'", "cost BETWEEN 10 AND 20", "days < 0 OR cost > 9")
+
+
+@pytest.mark.parametrize(
+    "select",
+    [
+        "SELECT COUNT(*) AS n FROM visits WHERE {}",
+        "SELECT ward, COUNT(*) AS n, SUM(cost) AS total FROM visits WHERE {} GROUP BY ward",
+        "SELECT ward, AVG(cost) AS mean FROM visits WHERE {} GROUP BY ward ORDER BY mean DESC LIMIT 2",
+        "SELECT COUNT(DISTINCT patient_id) AS people, MEDIAN(cost) AS middle FROM visits WHERE {}",
+    ],
+    ids=range(4),
+)
+def test_a_condition_changes_nothing_but_what_a_preview_says_by_itself(team: Team, select: str) -> None:
+    """The part that is kept for other conditions is the same as if it were computed for each of them."""
+    ana = team.program("ana")
+    budget = sitr.open(team.settings.datasets["visits"]).budget().paying(account="ana")
+    for condition in CONDITIONS:
+        sql = select.format(condition)
+        found = ana.post(PREVIEW, json={"sql": sql, "price": PRICE, "account": "ana"})
+        assert found.status_code == 200, found.text
+        assert found.json() == json.loads(json.dumps(budget.sql(sql).preview(PRICE).to_dict()))
+
+
+def test_who_types_a_condition_gets_the_rest_from_the_preview_before(team: Team, made: list[str]) -> None:
+    ana, noor = team.program("ana"), team.program("noor")
+    for number in range(3):
+        for program in (ana, noor):
+            sql = f"SELECT ward, COUNT(*) AS n FROM visits WHERE days > {number} GROUP BY ward"
+            assert program.post(PREVIEW, json=QUESTION | {"sql": sql}).status_code == 200
+    assert made == ["ana", "noor"]
+    narrower = "SELECT SUM(cost) AS total FROM visits WHERE cost < {}"  # its bounds follow from the condition
+    for most in (10, 20):
+        ana.post(PREVIEW, json=QUESTION | {"sql": narrower.format(most)})
+    assert made == ["ana", "noor", "ana", "ana"]
 
 
 def test_the_store_is_bounded() -> None:

@@ -107,8 +107,10 @@ def test_what_is_no_description_is_refused(team: Team, text: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "../x", "A", "a b", "x" * 60, "visits", "..", ".", "-x", "stays.db"])
 def test_names_are_plain_and_new(team: Team, name: str) -> None:
+    noor = team.program("noor")
+    noor.get("/api/v1/datasets")  # the database is open
     before = sorted(team.settings.state.rglob("*"))
-    assert team.program("noor").post(PATH, json=body(team) | {"name": name}).status_code == 422
+    assert noor.post(PATH, json=body(team) | {"name": name}).status_code == 422
     assert sorted(team.settings.state.rglob("*")) == before
 
 

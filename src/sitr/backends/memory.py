@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from pathlib import Path
 
 from sitr.errors import SourceError
@@ -28,12 +29,17 @@ _UNITS = {
 def memory_limit() -> int:
     """The number of bytes in the environment variable, or a quarter of the memory of the machine or container."""
     given = os.environ.get(VARIABLE)
-    return installed() // SHARE if given is None else _bytes(given)
+    return _here() // SHARE if given is None else _bytes(given)
 
 
 def rows_limit() -> int:
     """The bytes of packed rows that are held at a time: a third, because a sorted copy of them is made."""
     return memory_limit() // 3
+
+
+@lru_cache(1)
+def _here() -> int:
+    return installed()
 
 
 def installed(root: Path = Path("/")) -> int:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 OPTION = "--server"
 TOKEN, FILE = "SITR_TOKEN", "SITR_TOKEN_FILE"
 
-FAR = ("ask", "preview", "histogram", "suggest")
+FAR = ("ask", "preview", "histogram", "suggest", "synthesize", "publish")
 """The commands that can ask a server."""
 
 _server: ContextVar[str] = ContextVar("server", default="")

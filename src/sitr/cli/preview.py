@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sitr.cli.far import far
 from sitr.cli.grouped import grouped
 from sitr.cli.options import Budget, Description, File, Json, Ledger, OneSql, Spark, use_spark
 from sitr.cli.papers import Exact
@@ -80,7 +81,7 @@ def _published(path: Path, wanted: Wanted, *, as_json: bool, exact: bool) -> Non
     from sitr.session import publication_file
 
     found = publication_file.read(path)
-    asked = found.request()
+    asked = found.request(far(Path(found.described)))
     paid = wanted.paid(asked, None if wanted.error else priced(found, wanted.price))
     show(asked.preview(paid), as_json=as_json, exact=exact)
 

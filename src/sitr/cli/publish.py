@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sitr.cli.far import far
 from sitr.cli.options import Json, promise
 from sitr.cli.papers import Fresh
 from sitr.cli.progress import working
@@ -56,7 +57,7 @@ def publish(
 
     found = publication_file.read(publication)
     found = found.rounding() if whole else found
-    paid, page, asked = priced(found, price), found.certificate(), found.request()
+    paid, page, asked = priced(found, price), found.certificate(), found.request(far(Path(found.described)))
     outputs = found.outputs(asked, formats=formats or ())
     with working("Reading and adding noise", quiet=as_json):
         answer = asked.release(paid, fresh=fresh)

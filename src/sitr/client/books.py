@@ -30,6 +30,8 @@ class ServerLedger:
     neighbors: str
     share: str = ""
     """The sub-budget that pays; empty for yours."""
+    period: str = ""
+    """The period whose budget pays; empty if the data set has none."""
 
     @property
     def place(self) -> str:
@@ -49,8 +51,9 @@ class ServerLedger:
     def standing(self, dataset: str) -> Filter:
         """The promise, and what is spent now as the account that pays sees it."""
         assert dataset == self.dataset
-        more = f"?account={part(self.share)}" if self.share else ""
-        found = self.connection.get(f"{self.place}/terms{more}")
+        said = {"account": self.share, "period": self.period}
+        more = "&".join(f"{name}={part(value)}" for name, value in said.items() if value)
+        found = self.connection.get(f"{self.place}/terms?{more}")
         try:
             return read_filter(found["standing"])
         except UNREADABLE:
@@ -84,6 +87,10 @@ class ServerLedger:
 
     def paid(self, dataset: str, *, price: Promise, question: str) -> list[Entry]:
         """None: the server looks for kept answers itself."""
+        return []
+
+    def asked(self, dataset: str, *, question: str) -> list[Entry]:
+        """None, for the same reason as `paid`."""
         return []
 
     def plan(self, sha256: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
 from uuid import uuid4
 
 from sitr.client.books import ServerLedger
@@ -14,6 +14,7 @@ from sitr.flavors.notation import write
 from sitr.flavors.price import Amounts, Price, price_of
 from sitr.ledger.entry import Warrant
 from sitr.ledger.receipt import Receipt
+from sitr.namespace import Later
 from sitr.numbers import Number
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.question import AggregateQuestion
@@ -27,10 +28,17 @@ from sitr.session.carried import read
 from sitr.session.desk import Desk
 from sitr.session.histogram import HistogramAnswer
 from sitr.session.kept import plan_hash
+from sitr.session.period import in_period
 from sitr.session.reopened import shown
 from sitr.session.request import Request
 from sitr.session.suggest import Suggestion
 from sitr.session.tables import TablesAnswer
+
+if TYPE_CHECKING:
+    from sitr.client import far_synthesis
+    from sitr.session.synthesis import Synthesis
+else:  # most questions need no synthetic rows
+    far_synthesis = Later("sitr.client.far_synthesis")
 
 Body = dict[str, Any]
 Sent = TypeVar("Sent", bound=Request[Any])
@@ -50,19 +58,21 @@ class FarCall:
         self, question: Question, plan: Plan, *, price: Price, warrant: Warrant, fresh: bool
     ) -> tuple[Any, Receipt]:
         """Let the server charge and answer. It refuses a question that it understands differently."""
+        found = self.posted(question, plan, price=price, warrant=warrant, fresh=fresh)
+        released, receipt = read(found, ledger=self.books)
+        check_same(released.plan, plan)
+        return released, receipt
+
+    def posted(
+        self, question: Question, plan: Plan, *, price: Price, warrant: Warrant, fresh: bool, **more: object
+    ) -> Any:
+        """What the server sends back for a question."""
         sent: Body = {**self.sent(question), "price": write(price_of(price)), "plan": plan_hash(plan), "fresh": fresh}
         sent |= {"account": self.books.share} if self.books.share else {}
+        sent |= {"period": self.books.period} if self.books.period else {}
         sent |= {"request": warrant.request} if warrant.request else {}
-        found = self.books.connection.post(
-            f"{self.books.place}/{self.route}?exact=true", sent, key=warrant.key or f"client-{uuid4()}"
-        )
-        released, receipt = read(found, ledger=self.books)
-        if plan_hash(released.plan) != plan_hash(plan):
-            raise LedgerError(
-                given="The server answered another question than the one that was planned here.",
-                do="Check that both run the same version of Sitr; the answer is kept on the server.",
-            )
-        return released, receipt
+        place, key = f"{self.books.place}/{self.route}?exact=true", warrant.key or f"client-{uuid4()}"
+        return self.books.connection.post(place, sent | more, key=key)
 
     def sent(self, question: Question) -> Body:
         """What is sent to the server for a question."""
@@ -74,6 +84,15 @@ class FarCall:
                 given="This question cannot be sent to a server.", do="Ask a question in SQL, or a histogram or tables."
             )
         return {**body, "sql": question.text()}
+
+
+def check_same(answered: Plan, planned: Plan) -> None:
+    """Refuse an answer to another question than the one that was planned."""
+    if plan_hash(answered) != plan_hash(planned):
+        raise LedgerError(
+            given="The server answered another question than the one that was planned here.",
+            do="Check that both run the same version of Sitr; the answer is kept on the server.",
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -136,11 +155,21 @@ class FarBudget(Budget):
         later = None if price is None and not amounts else write(price_of(price, **amounts))
         return _sent(made, FarCall(self._books, "suggest", {"question": question, "later": later}, made.question))
 
-    def synthesize(self, **_: Any) -> Any:
-        """Refused: a model is fitted where the types of the columns are known."""
-        raise InvalidUse(
-            given="Synthetic rows are made on the server.",
-            do="Post the same options to its route synthesize, which sends rows.",
+    def synthesize(self, **said: Any) -> Synthesis:
+        """Synthetic rows: see `Budget.synthesize`. The model is fitted on the server; rows are drawn here, for free."""
+        known = ("columns", "bins", "bounds", "keys", "required", "rows_per_person")
+        named = {name: value for name, value in said.items() if value is not None and value not in ((), [], {})}
+        body = _plain(_given(named, known))
+        made = Budget.synthesize(self, **named)
+        sent = _sent(made, FarCall(self._books, "synthesize", body, made.question))
+        return far_synthesis.FarSynthesis(sent.question, sent.at, sent.answered, columns=sent.columns)
+
+    def period(self, name: str) -> Self:
+        """The budget of one period: see `Budget.period`."""
+        table = in_period(self._at.table, name)
+        books = replace(self._books, dataset=table.account, period=name)
+        return replace(
+            self, _at=replace(self._at, table=table, ledger=books, account=table.account, elsewhere=FarCall(books))
         )
 
     def account(self, name: str) -> Self:

@@ -126,6 +126,11 @@ class LazyLedger:
         found = self._found()
         return [] if found is None else found.paid(dataset, price=price, question=question)
 
+    def asked(self, dataset: str, *, question: str) -> list[Entry]:
+        """All charges for this question, newest first; none before the first charge."""
+        found = self._found()
+        return [] if found is None else found.asked(dataset, question=question)
+
     def plan(self, sha256: str) -> str:
         """The text of a plan that was charged; empty before the first charge."""
         found = self._found()

@@ -66,6 +66,9 @@ class Ledger(Protocol):
     def paid(self, dataset: str, *, price: Promise, question: str) -> list[Entry]:
         """All charges of this price for this question, newest first; none if the data set has no account."""
 
+    def asked(self, dataset: str, *, question: str) -> list[Entry]:
+        """All charges for this question, newest first; none if the data set has no account."""
+
     def plan(self, sha256: str) -> str:
         """The text of a plan that was charged, by its hash; empty if none is stored."""
 

@@ -241,6 +241,14 @@ class SqlLedger:
             rows = connection.execute(f"{_ENTRIES} {ours} ORDER BY number", {"dataset": dataset}).fetchall()
         return [self._to_entry(row) for row in rows]
 
+    def asked(self, dataset: str, *, question: str) -> list[Entry]:
+        """All charges for this question, newest first; none if the data set has no account."""
+        with self._file.transaction(write=False) as connection:
+            ours = {"dataset": dataset, "question": question}
+            same = "dataset = :dataset AND question = :question"
+            rows = connection.execute(f"{_ENTRIES} WHERE {same} ORDER BY number DESC", ours).fetchall()
+        return [self._to_entry(row) for row in rows]
+
     def charged(self, number: int) -> tuple[Entry, Filter]:
         """The entry of this number and the budget right after it, as `charge` returned them, or `LedgerError`."""
         with self._file.transaction(write=False) as connection:

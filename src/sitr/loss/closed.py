@@ -6,6 +6,7 @@ import math
 import struct
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 
 from flint import arb
 
@@ -37,6 +38,7 @@ def gaussian_delta(mu: float, epsilon: float) -> Interval:
     return Interval(max(0.0, math.nextafter(lower(least), -math.inf)), min(1.0, math.nextafter(upper(most), math.inf)))
 
 
+@lru_cache(1024)
 def gaussian_epsilon(mu: float, delta: float) -> Interval:
     """ε(δ) by bisection: δ(ε) is proved to exceed δ at the lower end, and not to exceed it at the upper end."""
     most = _huge(mu)  # its upper end holds for every μ

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from sitr.mechanisms.additive import Noise, NoisePrice
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
@@ -12,6 +14,7 @@ NOISES: tuple[type[Noise], ...] = (Laplace, Gaussian, RoundedGaussian)
 """For pure, zero-concentrated and Gaussian prices."""
 
 
+@lru_cache(1024)  # what is measured beside each other often costs and moves the same
 def least_noise(price: NoisePrice, *, l1: Number, l2: Number, granularity: Number = 1) -> Noise:
     """The noise with the smallest error that keeps this price.
 

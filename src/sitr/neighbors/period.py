@@ -35,6 +35,16 @@ _NAMES = {
 }
 """How periods are written, and an example of each length."""
 
+
+def example(length: Length) -> str:
+    """The name of a period, as it is written.
+
+    >>> example(Length.QUARTER)
+    '2026-Q1'
+    """
+    return _NAMES[length][1]
+
+
 _MONTHS = {Length.MONTH: 1, Length.QUARTER: 3, Length.YEAR: 12}
 
 

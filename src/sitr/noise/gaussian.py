@@ -273,8 +273,11 @@ def discrete_gaussian_width(*, sigma: Number, confidence: Number) -> int:
     >>> discrete_gaussian_width(sigma=10, confidence=0.95)
     20
     """
-    s, rest = positive(sigma, name="sigma", of="noise"), 1 - inside(confidence)
+    return _width(positive(sigma, name="sigma", of="noise"), 1 - inside(confidence))
 
+
+@lru_cache(4096)  # the parts of a preview, and those who move a price, ask for the same widths again
+def _width(s: Fraction, rest: Fraction) -> int:
     def tails(bits: int) -> tuple[Callable[[int], arb], arb]:
         whole, tail = bell_sums(s, bits=bits)
         return tail, ball(rest) * whole / 2

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Self
 
 from sitr.dataclass import dataclass
@@ -307,6 +308,7 @@ def _decimal(scaled: int, decimals: int) -> str:
     return (_MINUS if scaled < 0 else "") + f"{whole:,}" + (f".{part:0{decimals}}" if decimals else "")
 
 
+@lru_cache(4096)  # a report says most of its numbers several times
 def _significant(value: Fraction, digits: int, rounding: Callable[[Fraction], int]) -> str:
     """Plain digits between 0.001 and 10¹⁵, a power of ten outside."""
     if value == 0:

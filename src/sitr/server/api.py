@@ -8,15 +8,18 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import Field
 
+from sitr.errors import NotAllowed
 from sitr.flavors.notation import parse
 from sitr.report.envelope import promise_dict
 from sitr.server import content, registered
 from sitr.server.access import ANYONE, EVERYBODY, Allowed, Caller, Decided, Everybody, Here, Limits, NotFound, Previewed
 from sitr.server.api_questions import Asks, Exact, MayPreview, Object, answered
+from sitr.server.attempts import Attempts
 from sitr.server.bodies import Body, OneQuestion
 from sitr.server.compared import compared, similar
 from sitr.server.described import described
 from sitr.server.metrics import exposition
+from sitr.server.previews import Paying
 from sitr.server.previews import preview as previewed
 from sitr.server.role import Scope, UserRole
 from sitr.server.sent import MOST_REASON
@@ -39,6 +42,7 @@ class QuestionBody(OneQuestion):
     """A question in SQL, and who would pay."""
 
     account: str = Field("", description="The sub-budget that pays; yours if you have one.")
+    period: str = Field("", description="The period whose budget pays, such as 2026-03, if the data set has periods.")
 
 
 class PricedBody(QuestionBody):
@@ -111,6 +115,12 @@ class InvitationBody(Body):
     role: UserRole
 
 
+class IdentityBody(Body):
+    """Who somebody is at the identity provider."""
+
+    subject: str = Field(min_length=1, max_length=255, description="The claim sub of the provider's tokens.")
+
+
 def _of(media: str) -> dict[int | str, dict[str, Any]]:
     """For the description: a response of this kind."""
     return {200: {"description": "As its type says.", "content": {media: {"schema": {"type": "string"}}}}}
@@ -141,9 +151,9 @@ def me(caller: Anybody) -> dict[str, str]:
 
 
 @router.get("/datasets/{name}/terms", response_model=Object)
-def terms(name: str, caller: Reads, office: Here, account: str = "") -> Any:
+def terms(name: str, caller: Reads, office: Here, account: str = "", period: str = "") -> Any:
     """The public description as a client needs it to plan questions, and what your account has left, exactly."""
-    return JSONResponse(described(office.open(caller.user, name), account))
+    return JSONResponse(described(office.open(caller.user, name), account, period))
 
 
 @router.get("/datasets/{name}/entries", response_model=list[Object])
@@ -197,7 +207,8 @@ def preview(
     """What an answer would cost and how far off it would be. Free; reads no rows."""
     asked = body.question()
     limiter.count("preview", caller.name, most=settings.previews_per_minute, times=asked.effort)
-    content = previewed(previews, office, caller.user, name, asked, body.price, account=body.account)
+    paying = Paying(body.price, body.account, body.period)
+    content = previewed(previews, office, caller.user, name, asked, paying)
     return Response(content, media_type=JSON)
 
 
@@ -208,7 +219,8 @@ def price(
     """The preview at the least price for which columns have these errors. Free; reads no rows."""
     asked = body.question()
     limiter.count("preview", caller.name, most=settings.previews_per_minute, times=asked.effort)
-    return office.price_for(caller.user, name, asked, body.error).to_dict()
+    found = office.price_for(caller.user, name, asked, body.error, account=body.account, period=body.period)
+    return found.to_dict()
 
 
 # Answers
@@ -259,7 +271,8 @@ def propose(
 ) -> dict[str, Any]:
     """Ask a steward to approve a question at a price."""
     limiter.count("request", caller.name, most=settings.answers_per_minute)
-    made = office.propose(caller.user, name, body.question(), body.price, reason=body.reason, account=body.account)
+    paid: dict[str, Any] = {"account": body.account, "period": body.period}
+    made = office.propose(caller.user, name, body.question(), body.price, reason=body.reason, **paid)
     return content.proposal(made)
 
 
@@ -348,6 +361,27 @@ def disable(user: str, caller: Administers, people: Everybody) -> None:
     """Forbid somebody to log in. Their sessions and tokens end at once."""
     assert caller
     people.enable(user, enabled=False)
+
+
+@router.put("/users/{user}/identity", status_code=204)
+def bind(user: str, body: IdentityBody, caller: Administers, people: Everybody, settings: Decided) -> None:
+    """Let somebody at the identity provider log in to an account, by the subject that the provider gives them."""
+    assert caller
+    if not settings.oidc_issuer or people.user(user) is None:
+        raise NotFound
+    if not Attempts(people.path).bind(settings.oidc_issuer, body.subject, user):
+        raise NotAllowed(
+            given="This account or this identity is connected already.", do="Disconnect it first; nothing was changed."
+        )
+
+
+@router.delete("/users/{user}/identity", status_code=204)
+def unbind(user: str, caller: Administers, people: Everybody, settings: Decided) -> None:
+    """Let nobody at the identity provider log in to an account any more."""
+    assert caller
+    if not settings.oidc_issuer or people.user(user) is None:
+        raise NotFound
+    Attempts(people.path).unbind(settings.oidc_issuer, user)
 
 
 @router.get("/promises/{notation}", dependencies=[Depends(ANYONE)])

@@ -149,11 +149,23 @@ def suggest(
 
 @router.post("/datasets/{name}/synthesize", response_model=Object)
 def synthesize(
-    name: str, body: SynthesizeBody, caller: Asks, office: Here, limiter: Limits, settings: Decided, key: Key = None
+    name: str,
+    body: SynthesizeBody,
+    caller: Asks,
+    office: Here,
+    limiter: Limits,
+    settings: Decided,
+    key: Key = None,
+    exact: Exact = False,
 ) -> Any:
-    """Synthetic rows, and how they were made. Repeated at the same price, the same rows come again for free."""
+    """Synthetic rows, and how they were made. Repeated at the same price, the same rows come again for free.
+
+    With `?exact=true`, `model` is the model file in Base64, from which any number of rows can be drawn.
+    """
     with _allowed(caller, limiter, settings):
         found = releases.release(office, caller.user, name, body.made, _terms(body, key))
+        if exact:
+            return JSONResponse({"model": releases.model(found, body.rows)})
         rows = releases.drawn(found, body.rows)
     return JSONResponse({"answer": _envelope(found), "rows": rows})
 

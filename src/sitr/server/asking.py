@@ -31,6 +31,8 @@ class DraftQuestion:
     rows: int = 0
     """How many rows to imagine."""
     limits: dict[str, Any] = field(default_factory=dict)
+    period: str = ""
+    """The period whose rows are read and whose budget pays, if the data set has periods."""
 
     @property
     def asked(self) -> SentQuestion:
@@ -55,7 +57,7 @@ class DrawnPreview:
 def drawn(office: Office, user: User, name: str, draft: DraftQuestion) -> DrawnPreview:
     """The preview of a question, with an answer about invented rows. Reads no rows and spends nothing."""
     with office.acting_as(user, name) as found:
-        request = understood(found.paying(), draft.asked)
+        request = understood(found.paying(period=draft.period), draft.asked)
         if draft.target.strip():
             preview = request.preview(error=targets(draft.target))
         else:

@@ -1,6 +1,9 @@
 """Logins at an identity provider that have begun and not ended, and whom each identity belongs to.
 
-Both are in the server's own database, because another worker process may see the end of a login.
+Both are in the server's own database, because another worker process may see the end of a login. An identity is an
+issuer and a subject. It is bound to an account by an act of somebody who may do that, and never by the name that the
+provider gives it: whoever accepts an invitation at the provider, whoever is logged in and connects their account, or an
+administrator. Decision 0071 says why.
 """
 
 from __future__ import annotations
@@ -8,7 +11,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,9 +21,10 @@ LONGEST = timedelta(minutes=10)
 """How long somebody may take at the identity provider."""
 
 TABLES = """
-CREATE TABLE IF NOT EXISTS attempts (
+DROP TABLE IF EXISTS attempts;
+CREATE TABLE IF NOT EXISTS logins (
     hash TEXT PRIMARY KEY, state TEXT NOT NULL, nonce TEXT NOT NULL, verifier TEXT NOT NULL, goal TEXT NOT NULL,
-    expires TEXT NOT NULL);
+    invitation TEXT NOT NULL, account TEXT NOT NULL, expires TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS identities (
     issuer TEXT NOT NULL, subject TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (issuer, subject),
     UNIQUE (issuer, name));
@@ -43,6 +47,10 @@ class Attempt:
     """Only we know it; the provider knows its hash (PKCE)."""
     then: str
     """The page to go to."""
+    invitation: str = ""
+    """The hash of the invitation that is accepted by this login."""
+    account: str = ""
+    """The account of who is logged in and connects it."""
 
 
 def _now() -> datetime:
@@ -65,34 +73,52 @@ class Attempts:
             with connection:
                 yield connection
 
-    def begin(self, then: str) -> tuple[str, Attempt]:
+    def begin(self, then: str, *, invitation: str = "", account: str = "") -> tuple[str, Attempt]:
         """Begin a login. Returns the id that only this browser knows. Those that were given up are forgotten."""
-        browser, made = new_token(), Attempt(new_token(), new_token(), new_token(), then)
+        browser, made = new_token(), Attempt(new_token(), new_token(), new_token(), then, invitation, account)
         now = self.clock()
-        values = (hashed(browser), made.state, made.nonce, made.verifier, then, (now + LONGEST).isoformat())
+        values = (hashed(browser), *astuple(made), (now + LONGEST).isoformat())
         with self._writing() as connection:
-            connection.execute("DELETE FROM attempts WHERE expires < ?", (now.isoformat(),))
-            connection.execute("INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?)", values)
+            connection.execute("DELETE FROM logins WHERE expires < ?", (now.isoformat(),))
+            connection.execute("INSERT INTO logins VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
         return browser, made
 
     def end(self, browser: str) -> Attempt | None:
         """The login that this browser began, once; None if it has ended, or took too long."""
-        statement = "DELETE FROM attempts WHERE hash = ? RETURNING state, nonce, verifier, goal, expires"
+        statement = (
+            "DELETE FROM logins WHERE hash = ? RETURNING state, nonce, verifier, goal, invitation, account, expires"
+        )
         with self._writing() as connection:
             found = connection.execute(statement, (hashed(browser),)).fetchone()
-        if found is None or datetime.fromisoformat(found[4]) < self.clock():
+        if found is None or datetime.fromisoformat(found[-1]) < self.clock():
             return None
-        return Attempt(*found[:4])
+        return Attempt(*found[:-1])
 
-    def belongs(self, issuer: str, subject: str, name: str) -> bool:
-        """Whether an identity belongs to an account. The first one that comes for an account is bound to it.
+    # Whom an identity belongs to
 
-        A provider may give a name to somebody else later; that person has another subject, and is not let in.
-        """
+    def owner(self, issuer: str, subject: str) -> str | None:
+        """The name of the account of an identity; None if it has none. The provider's names count nothing."""
+        statement = "SELECT name FROM identities WHERE issuer = ? AND subject = ?"
         with self._writing() as connection:
-            statement = "SELECT subject, name FROM identities WHERE issuer = ? AND (subject = ? OR name = ?)"
+            found = connection.execute(statement, (issuer, subject)).fetchone()
+        return None if found is None else str(found[0])
+
+    def bind(self, issuer: str, subject: str, name: str) -> bool:
+        """Let an identity log in as this account; False if either of them belongs to another one already."""
+        statement = "SELECT subject, name FROM identities WHERE issuer = ? AND (subject = ? OR name = ?)"
+        with self._writing() as connection:
             found = connection.execute(statement, (issuer, subject, name)).fetchall()
             if not found:
                 connection.execute("INSERT INTO identities VALUES (?, ?, ?)", (issuer, subject, name))
-                return True
-        return found == [(subject, name)]
+        return not found or found == [(subject, name)]
+
+    def unbind(self, issuer: str, name: str) -> None:
+        """Let nobody at the provider log in as this account any more."""
+        with self._writing() as connection:
+            connection.execute("DELETE FROM identities WHERE issuer = ? AND name = ?", (issuer, name))
+
+    def bound(self, issuer: str) -> dict[str, str]:
+        """The subjects that log in as accounts, by the names of the accounts."""
+        with self._writing() as connection:
+            found = connection.execute("SELECT name, subject FROM identities WHERE issuer = ?", (issuer,)).fetchall()
+        return dict(found)

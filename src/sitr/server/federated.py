@@ -14,15 +14,17 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse
 
 from sitr.report.words.words import in_words
-from sitr.server.access import ANYONE, SESSION, VISIT, Decided, Everybody, Limits, NotFound, local
-from sitr.server.attempts import Attempts, NotIdentified
+from sitr.server.access import ANYONE, SESSION, VISIT, Decided, Everybody, Limits, NotFound, check_form, local
+from sitr.server.attempts import Attempt, Attempts, NotIdentified
+from sitr.server.pages.routes import Anybody
 from sitr.server.render import page
+from sitr.server.tokens import hashed
 from sitr.server.users import User, Users
 
 if TYPE_CHECKING:  # it needs an extra
     from sitr.server.oidc import Identity, Provider
 
-router = APIRouter(include_in_schema=False, dependencies=[Depends(ANYONE)])
+router = APIRouter(include_in_schema=False)
 
 ATTEMPT = "__Host-sitr-attempt"
 """The cookie of a login that has begun."""
@@ -45,13 +47,10 @@ def _refused(request: Request, kind: str) -> Any:
     return response
 
 
-@router.get("/login/oidc")
-def begin(request: Request, people: Everybody, limiter: Limits, settings: Decided, then: str = "/") -> Any:
+def _sent(request: Request, people: Users, then: str, **bound: str) -> Any:
     """Lead the browser to the identity provider."""
     provider = _provider(request)
-    here = request.client.host if request.client is not None else ""
-    limiter.count("login", f"address {here}", most=settings.logins_per_minute)
-    browser, attempt = Attempts(people.path).begin(local(then))
+    browser, attempt = Attempts(people.path).begin(then, **bound)
     try:
         response = RedirectResponse(provider.address(attempt), status_code=303)
     except NotIdentified as failure:
@@ -60,7 +59,36 @@ def begin(request: Request, people: Everybody, limiter: Limits, settings: Decide
     return response
 
 
-@router.get("/login/oidc/callback")
+@router.get("/login/oidc", dependencies=[Depends(ANYONE)])
+def begin(
+    request: Request,
+    people: Everybody,
+    limiter: Limits,
+    settings: Decided,
+    then: str = "/",
+    invitation: str = "",
+    mark: str = "",
+) -> Any:
+    """Log in at the identity provider; from the page of an invitation, accept it there instead of with a password."""
+    _provider(request)
+    here = request.client.host if request.client is not None else ""
+    limiter.count("login", f"address {here}", most=settings.logins_per_minute)
+    if not invitation:
+        return _sent(request, people, local(then))
+    check_form(request, mark)  # a link of somebody else must not bind the identity of who follows it
+    if people.invited(invitation) is None:
+        raise NotFound
+    return _sent(request, people, "/", invitation=hashed(invitation))
+
+
+@router.get("/account/identity")
+def connect(request: Request, caller: Anybody, people: Everybody, mark: str = "") -> Any:
+    """Let who is logged in log in at the identity provider, too, from now on."""
+    check_form(request, mark)
+    return _sent(request, people, "/account", account=caller.name)
+
+
+@router.get("/login/oidc/callback", dependencies=[Depends(ANYONE)])
 def end(request: Request, people: Everybody, limiter: Limits, settings: Decided) -> Any:
     """Log in who comes back. A login ends once, whether it succeeds or not."""
     provider = _provider(request)
@@ -70,7 +98,7 @@ def end(request: Request, people: Everybody, limiter: Limits, settings: Decided)
     if attempt is None:
         return _refused(request, "no attempt")
     try:
-        user = account_of(people, provider.identify(attempt, request.query_params))
+        user = account_of(people, provider.identify(attempt, request.query_params), attempt)
     except NotIdentified as failure:
         return _refused(request, str(failure))
     if user is None:
@@ -85,11 +113,18 @@ def end(request: Request, people: Everybody, limiter: Limits, settings: Decided)
     return response
 
 
-def account_of(people: Users, identity: Identity) -> User | None:
-    """The account of an identity, or the one to which an administrator invited this name; None if there is neither."""
-    if people.user(identity.name) is None and not people.has_invited(identity.name):
-        return None
-    if not Attempts(people.path).belongs(identity.issuer, identity.subject, identity.name):
-        return None
-    user = people.user(identity.name) or people.accept_named(identity.name)
+def account_of(people: Users, identity: Identity, attempt: Attempt) -> User | None:
+    """The account of an identity; None if it has none. Only an invitation or a connection binds it."""
+    known = Attempts(people.path)
+    name = known.owner(identity.issuer, identity.subject)
+    if attempt.invitation and name is None:
+        made = people.accept_identified(attempt.invitation)
+        name = None if made is None else made.name
+        if name is not None:
+            known.unbind(identity.issuer, name)  # whoever had an account of this name before is somebody else
+            known.bind(identity.issuer, identity.subject, name)
+    elif attempt.account:
+        fits = known.bind(identity.issuer, identity.subject, attempt.account)
+        name = attempt.account if fits else None
+    user = None if name is None else people.user(name)
     return user if user is not None and user.enabled else None

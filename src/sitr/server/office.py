@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -28,7 +28,8 @@ from sitr.errors import (
     SourceError,
 )
 from sitr.flavors.notation import parse
-from sitr.ledger.entry import Entry
+from sitr.ledger.approval import queue
+from sitr.ledger.entry import Account, Entry
 from sitr.ledger.examine import Examined
 from sitr.ledger.looking import looking
 from sitr.ledger.proposals import Proposal, Status
@@ -46,7 +47,7 @@ from sitr.session.budget import Budget
 from sitr.session.dataset import Dataset
 from sitr.session.dataset import open as open_description
 from sitr.session.reopened import reopened
-from sitr.session.request import Preview, Request
+from sitr.session.request import Preview
 
 log = logging.getLogger("sitr.server")
 
@@ -103,12 +104,47 @@ class OpenedDataset:
         share = account or self.share or None
         return self.budget.paying(period=period or None, account=share, request=request, key=key)
 
+    def requests(self) -> list[Proposal]:
+        """The requests that this person sees, oldest first: all of them, or as an analyst their own."""
+        found = queue(self.budget.ledger, None if self.budget.table.period else self.account)
+        own = self.member is not None and self.member.duty is Duty.ANALYST
+        return [
+            each
+            for each in found
+            if each.dataset.partition("@")[0] == self.account and (not own or each.by == self.user.name)
+        ]
+
+    def charges(self) -> list[Entry]:
+        """The charges that this person sees, oldest first; of all periods, if the data set has them."""
+        ledger = self.budget.ledger
+        if self.budget.table.period is None:
+            found = ledger.entries(self.account)
+        else:
+            found = [each for each in ledger.entries() if each.dataset.partition("@")[0] == self.account]
+        return [each for each in found if self.sees(each)]
+
+    def spent(self) -> tuple[list[Account], list[Entry]]:
+        """The accounts that were charged, one for each period, and the charges that this person sees."""
+        charges = self.charges()
+        names = dict.fromkeys(each.dataset for each in charges) or [self.account]
+        return [self.budget.ledger.account(name) for name in names], charges
+
     def sees(self, entry: Entry) -> bool:
         """Whether this person sees an entry: all of them, or as an analyst their own and those of their account."""
         if self.member is None or self.member.duty is not Duty.ANALYST:
             return True
         own = self.member.share
         return entry.by == self.user.name or bool(own and (entry.share == own or entry.share.startswith(f"{own}/")))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a data set is described, and its budget."""
+
+    name: str
+    path: Path
+    dataset: Dataset
+    budget: Budget
 
 
 @lru_cache(maxsize=256)
@@ -141,15 +177,19 @@ class Office:
                 continue
         return found
 
-    def open(self, user: User, name: str) -> OpenedDataset:
+    def place(self, name: str) -> Place:
+        """Where a data set is described."""
+        path = self.path(name)
+        return Place(name.casefold(), path, *self.described(name, path))
+
+    def open(self, user: User, name: str, *, place: Place | None = None) -> OpenedDataset:
         """A data set by its name, if this person has a role in it; a steward also sees one that nobody has taken."""
         if user.role is UserRole.ADMINISTRATOR:
             raise Unknown
-        path = self.path(name)
-        dataset, budget = self.described(name, path)
+        at = place or self.place(name)
         with _readable(name):
-            members = budget.roles()
-        found = OpenedDataset(name.casefold(), budget, members, user, _places(path, dataset, budget))
+            members = at.budget.roles()
+        found = OpenedDataset(at.name, at.budget, members, user, _places(at.path, at.dataset, at.budget))
         if found.member is None and not (found.unclaimed and user.role is UserRole.STEWARD):
             raise Unknown
         return found
@@ -168,11 +208,11 @@ class Office:
             return dataset, dataset.budget()
 
     @contextmanager
-    def acting_as(self, user: User, name: str) -> Iterator[OpenedDataset]:
+    def acting_as(self, user: User, name: str, *, place: Place | None = None) -> Iterator[OpenedDataset]:
         """A data set, in the name of somebody. Nothing is asked of one that nobody has taken."""
         with acting(user.name):
             with looking():
-                found = self.open(user, name)
+                found = self.open(user, name, place=place)
             if found.unclaimed:
                 raise NotAllowed(
                     given=f"Nobody is the steward of {found.name} yet.", do="A steward must take it first."
@@ -190,16 +230,19 @@ class Office:
 
     # Questions
 
-    def preview(self, user: User, name: str, asked: SentQuestion, price: str, *, account: str = "") -> Preview:
-        """What an answer would cost and how far off it would be. Reads no rows and spends nothing."""
-        short = asked.effort <= QUICK  # others wait for their ledgers while one looks
-        with looking() if short else nullcontext(), self.acting_as(user, name) as found:
-            return self._question(found, asked, account).preview(parse(price))
-
-    def price_for(self, user: User, name: str, asked: SentQuestion, errors: Mapping[str, Any]) -> Preview:
+    def price_for(
+        self,
+        user: User,
+        name: str,
+        asked: SentQuestion,
+        errors: Mapping[str, Any],
+        *,
+        account: str = "",
+        period: str = "",
+    ) -> Preview:
         """The preview at the least price for these errors."""
         with self.acting_as(user, name) as found:
-            return self._question(found, asked).preview(error=errors)
+            return understood(found.paying(account, period=period), asked).preview(error=errors)
 
     def ask(
         self,
@@ -209,6 +252,7 @@ class Office:
         price: str,
         *,
         account: str = "",
+        period: str = "",
         request: int | None = None,
         key: str | None = None,
         fresh: bool = False,
@@ -216,7 +260,7 @@ class Office:
         """Charge the price and answer."""
         with self.acting_as(user, name) as found:
             with looking():
-                budget = found.paying(account, request=request, key=key)
+                budget = found.paying(account, request=request, key=key, period=period)
             return cast("Answer", understood(budget, asked).release(parse(price), fresh=fresh))
 
     def batch(
@@ -243,26 +287,23 @@ class Office:
         with self.acting_as(user, name) as found:
             return found.paying(account, key=key).histogram(*columns).release(parse(price))
 
-    def _question(
-        self,
-        found: OpenedDataset,
-        asked: SentQuestion,
-        account: str = "",
-        *,
-        request: int | None = None,
-        key: str | None = None,
-    ) -> Request[Any]:
-        return understood(found.paying(account, request=request, key=key), asked)
-
     # Requests
 
     def propose(
-        self, user: User, name: str, asked: SentQuestion, price: str, *, reason: str, account: str = ""
+        self,
+        user: User,
+        name: str,
+        asked: SentQuestion,
+        price: str,
+        *,
+        reason: str,
+        account: str = "",
+        period: str = "",
     ) -> Proposal:
         """Ask a steward to approve a question."""
         check_reason(reason)
         with self.acting_as(user, name) as found:
-            made = self._question(found, asked, account).propose(parse(price), reason=reason)
+            made = understood(found.paying(account, period=period), asked).propose(parse(price), reason=reason)
         self.told("requested", {"dataset": name, "number": made.number})
         return made
 
@@ -270,7 +311,7 @@ class Office:
         """Approve or refuse a request that somebody else made."""
         check_reason(reason)
         with self.acting_as(user, name) as found:
-            if number not in {each.number for each in found.budget.queue()}:
+            if number not in {each.number for each in found.requests()}:
                 raise Unknown
             act = found.budget.approve if approve else found.budget.refuse
             made = act(number, reason=reason)
@@ -279,9 +320,7 @@ class Office:
 
     def queue(self, user: User, name: str) -> list[Proposal]:
         """The requests that this person sees: all of them, or as an analyst their own. Newest first."""
-        found = self.open(user, name)
-        own = found.member is not None and found.member.duty is Duty.ANALYST
-        return [each for each in reversed(found.budget.queue()) if not own or each.by == user.name]
+        return self.open(user, name).requests()[::-1]
 
     def waiting(self, user: User) -> int:
         """How many requests wait for this person's decision, or how many approved ones wait to be asked."""
@@ -297,13 +336,12 @@ class Office:
 
     def entries(self, user: User, name: str) -> list[Entry]:
         """The charges that this person sees, newest first."""
-        found = self.open(user, name)
-        return [each for each in reversed(found.budget.ledger.entries(found.account)) if found.sees(each)]
+        return self.open(user, name).charges()[::-1]
 
     def answer(self, user: User, name: str, number: int) -> Answer:
         """A kept answer, for free."""
         found = self.open(user, name)
-        if not any(each.number == number and found.sees(each) for each in found.budget.ledger.entries(found.account)):
+        if not any(each.number == number for each in found.charges()):
             raise Unknown
         with discreet(found):
             return reopened(found.budget.ledger, number)
@@ -332,8 +370,7 @@ class Office:
     def spending_chart(self, user: User, name: str) -> str:
         """What was spent over time by the charges that this person sees, as SVG."""
         found = self.open(user, name)
-        charges = [each for each in found.budget.ledger.entries(found.account) if found.sees(each)]
-        return standalone(spending([found.budget.ledger.account(found.account)], charges))
+        return standalone(spending(*found.spent()))
 
     def examine(self, user: User, name: str) -> Examined:
         """Whether the ledger of a data set is as it was written."""

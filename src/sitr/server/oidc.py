@@ -44,7 +44,6 @@ class Identity:
 
     issuer: str
     subject: str
-    name: str
 
 
 @dataclass(slots=True)
@@ -64,7 +63,7 @@ class Provider:
         made = OAuth2Session(
             self.settings.oidc_client,
             self.settings.oidc_secret or None,
-            scope="openid profile",
+            scope="openid",
             redirect_uri=self.redirect,
             code_challenge_method="S256",
             default_timeout=PATIENCE,
@@ -128,10 +127,10 @@ class Provider:
                     code_verifier=attempt.verifier,
                     allow_redirects=False,
                 )
-            claims = self._claims(str(token["id_token"]), str(token.get("access_token", "")), attempt.nonce)
-            return Identity(self.settings.oidc_issuer, claims["sub"], claims[self.settings.oidc_claim])
+            subject = self._subject(str(token["id_token"]), str(token.get("access_token", "")), attempt.nonce)
+            return Identity(self.settings.oidc_issuer, subject)
 
-    def _claims(self, token: str, access: str, nonce: str) -> dict[str, str]:
+    def _subject(self, token: str, access: str, nonce: str) -> str:
         try:
             found = jwt.decode(token, self.keys(), algorithms=ALGORITHMS)
         except InvalidKeyIdError:  # the provider has changed its keys
@@ -148,10 +147,10 @@ class Provider:
             {"nonce": nonce, "client_id": client, "access_token": access},
         )
         claims.validate(leeway=LEEWAY)
-        wanted = {name: claims.get(name) for name in ("sub", self.settings.oidc_claim)}
-        if any(not isinstance(value, str) or not 0 < len(value) <= 255 for value in wanted.values()):
-            raise NotIdentified("a claim is missing")
-        return cast("dict[str, str]", wanted)
+        subject = claims.get("sub")
+        if not isinstance(subject, str) or not 0 < len(subject) <= 255:
+            raise NotIdentified("no subject")
+        return subject
 
 
 class _identifying:  # noqa: N801 - used like a function

@@ -50,7 +50,9 @@ def register(office: Office, people: Users, settings: Settings, user: User, sent
             given="The operator has opened no folder from which data sets can be registered.",
             do="Ask for a folder in the settings of the server: folders = […].",
         )
-    if sent.name in office.descriptions() or "." in sent.name or not sent.name[0].isalnum():  # it becomes a path
+    if (
+        sent.name in office.descriptions() or set("@.") & set(sent.name) or not sent.name[0].isalnum()
+    ):  # it becomes a path
         raise InvalidUse(given=f"The name {sent.name} cannot be used.", do="Choose another name.")
     promise, content = parse(sent.budget), _content(sent.description)
     content["source"] = str(_source(content.get("source"), settings.folders))

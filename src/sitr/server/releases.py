@@ -6,8 +6,11 @@ is charged: who pays knows what for.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 from sitr.errors import InvalidUse
@@ -81,6 +84,13 @@ def drawn(answer: Answer, rows: int | None) -> dict[str, Any]:
         "columns": table.column_names,
         "data": [[_plain(value) for value in row] for row in zip(*values, strict=True)],
     }
+
+
+def model(answer: Answer, rows: int | None) -> str:
+    """The file of a model in Base64: what was released, what was fitted to it, and public facts."""
+    assert isinstance(answer, Synthetic)
+    with TemporaryDirectory() as folder:
+        return b64encode(replace(answer, rows=rows).save(Path(folder) / "model.sitr").read_bytes()).decode()
 
 
 def _plain(value: Any) -> Any:

@@ -61,8 +61,6 @@ class Settings:
     """What the provider has agreed on with this server; empty if it is known by its address alone."""
     oidc_address: str = ""
     """The address of this server, such as https://sitr.local, to which the provider sends people back."""
-    oidc_claim: str = "preferred_username"
-    """The claim that is the name of an account. It must be one that people cannot choose themselves."""
 
     def __post_init__(self) -> None:
         check_secret(self.secret)
@@ -89,7 +87,7 @@ def _check_number(name: str, value: object, *, least: int) -> None:
 
 def _check_provider(settings: Settings) -> None:
     """Refuse a provider without what it needs, or whose words others could change on the way."""
-    names = ("oidc_issuer", "oidc_client", "oidc_address", "oidc_claim")
+    names = ("oidc_issuer", "oidc_client", "oidc_address")
     given = {name: getattr(settings, name) for name in names}
     if not settings.oidc_issuer and not settings.oidc_client and not settings.oidc_address:
         return

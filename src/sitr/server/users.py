@@ -6,11 +6,13 @@ Several worker processes share it. Passwords are hashed with Argon2, tokens and 
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import cast
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -73,6 +75,7 @@ class Users:
     hasher: PasswordHasher = field(default_factory=PasswordHasher, repr=False)
     _unknown: str = field(default="", repr=False)
     """The hash of a password that nobody has, so that a wrong name takes as long as a wrong password."""
+    _open: threading.local = field(default_factory=threading.local, init=False, repr=False, compare=False)
 
     @classmethod
     def open(cls, path: Path, *, idle: timedelta, longest: timedelta, hasher: PasswordHasher | None = None) -> Users:
@@ -92,10 +95,18 @@ class Users:
             connection.execute("BEGIN IMMEDIATE")
             with connection:
                 yield connection
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")  # others read: a copy of the file alone is whole
 
     def _rows(self, statement: str, *values: object) -> list[tuple[str, ...]]:
-        with closing(sqlite3.connect(self.path, timeout=30)) as connection:
-            return connection.execute(statement, values).fetchall()
+        return self._reading().execute(statement, values).fetchall()
+
+    def _reading(self) -> sqlite3.Connection:
+        """The connection of this thread, because to connect takes longer than to read; another one for a new file."""
+        found = self.path.stat()
+        file = found.st_dev, found.st_ino
+        if getattr(self._open, "file", None) != file:
+            self._open.connection, self._open.file = sqlite3.connect(self.path, timeout=30), file
+        return cast("sqlite3.Connection", self._open.connection)
 
     # Accounts
 
@@ -196,25 +207,20 @@ class Users:
             connection.execute("INSERT INTO users (name, role, password, created) VALUES (?, ?, ?, ?)", values)
         return found
 
-    def has_invited(self, name: str) -> bool:
-        """Whether an invitation waits for this name."""
-        found = self._rows("SELECT expires FROM invitations WHERE name = ?", name)
-        return bool(found) and datetime.fromisoformat(found[0][0]) >= self.clock()
-
-    def accept_named(self, name: str) -> User | None:
-        """Make the account of an invitation for somebody whom a provider has identified, once.
+    def accept_identified(self, invitation: str) -> User | None:
+        """Make the account of an invitation, by its hash, for somebody whom a provider has identified, once.
 
         Nobody knows its password, so the provider is the only way in.
         """
         password = self.hasher.hash(new_token())
         with self._writing() as connection:
-            statement = "DELETE FROM invitations WHERE name = ? RETURNING role, expires"
-            found = connection.execute(statement, (name,)).fetchone()
-            if found is None or datetime.fromisoformat(found[1]) < self.clock():
+            statement = "DELETE FROM invitations WHERE hash = ? RETURNING name, role, expires"
+            found = connection.execute(statement, (invitation,)).fetchone()
+            if found is None or datetime.fromisoformat(found[2]) < self.clock():
                 return None
-            values = (name, found[0], password, self.clock().isoformat())
+            values = (found[0], found[1], password, self.clock().isoformat())
             connection.execute("INSERT INTO users (name, role, password, created) VALUES (?, ?, ?, ?)", values)
-        return User(name, UserRole(found[0]))
+        return User(found[0], UserRole(found[1]))
 
     # Sessions
 
@@ -319,9 +325,11 @@ class Users:
 def check_name(name: object) -> None:
     """Refuse a name that could be taken for another, or that cannot be written in an address."""
     allowed = isinstance(name, str) and 0 < len(name) <= 50 and name.isascii() and name == name.lower()
-    if not allowed or not all(sign.isalnum() or sign in "._-" for sign in str(name)):
+    if not allowed or not all(sign.isalnum() or sign in "._-@" for sign in str(name)):
         raise InvalidUse(
-            wanted="a name of at most 50 small letters, digits and . _ -", given=quoted(name), do="Choose another one."
+            wanted="a name of at most 50 small letters, digits and . _ - @",
+            given=quoted(name),
+            do="Choose another one.",
         )
 
 

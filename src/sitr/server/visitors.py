@@ -101,7 +101,7 @@ def language(request: Request, mark: Field, language: Field, then: Field = "/") 
 def invitation(request: Request, people: Everybody, token: str) -> Any:
     """Who is invited."""
     found = people.invited(token)
-    return page("invitation.html", request, invited=found, wrong="", status=200 if found else 404)
+    return page("invitation.html", request, invited=found, token=token, wrong="", status=200 if found else 404)
 
 
 @router.post("/invitation/{token}")
@@ -121,7 +121,7 @@ def accept(
         people.accept(token, password)
     except SitrError as error:
         found = people.invited(token)
-        return page("invitation.html", request, invited=found, wrong=error_text(error), status=422)
+        return page("invitation.html", request, invited=found, token=token, wrong=error_text(error), status=422)
     return RedirectResponse("/login", status_code=303)
 
 

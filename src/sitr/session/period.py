@@ -31,21 +31,25 @@ class Periodic:
         Months are written 2026-03, quarters 2026-Q1 and years 2026. The account of a period is opened by its first
         charge, with the promise that every period has.
         """
-        at, table = self._at, self._at.table
-        if table.period is None or not isinstance(table.unit, Person):
-            raise QuestionError(
-                given=f"The budget of {table.name} has no periods: it protects each {table.neighbors()}.",
-                do="Leave the period out, and select rows with WHERE; nothing was spent.",
-            )
-        if table.period.name:
-            raise QuestionError(
-                given=f"This is the budget of {table.called} already.",
-                do="Name another period of the whole budget; nothing was spent.",
-            )
-        chosen = replace(table, unit=replace(table.unit, period=table.period.named(name)))
+        at, chosen = self._at, in_period(self._at.table, name)
         account = chosen.account
         made = replace(at, table=chosen, ledger=_ledger(at.ledger, at.account, account), account=account)
         return cast("Self", replace(cast("Any", self), _at=made))
+
+
+def in_period(table: Table, name: str) -> Table:
+    """The table of one period of a data set; `QuestionError` if there is none."""
+    if table.period is None or not isinstance(table.unit, Person):
+        raise QuestionError(
+            given=f"The budget of {table.name} has no periods: it protects each {table.neighbors()}.",
+            do="Leave the period out, and select rows with WHERE; nothing was spent.",
+        )
+    if table.period.name:
+        raise QuestionError(
+            given=f"This is the budget of {table.called} already.",
+            do="Name another period of the whole budget; nothing was spent.",
+        )
+    return replace(table, unit=replace(table.unit, period=table.period.named(name)))
 
 
 def _ledger(ledger: Ledger, whole: str, account: str) -> Ledger:

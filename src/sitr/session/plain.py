@@ -121,12 +121,18 @@ def fraction(written: str) -> Fraction:
     return Fraction(int(over), int(under or "1"))
 
 
+_known: dict[type, str] = {}
+"""The names of the classes that were written."""
+
+
 def _name(kind: type) -> str:
     """Where a class of Sitr is defined."""
+    if kind in _known:
+        return _known[kind]
     name = f"{kind.__module__.removeprefix('sitr.')}.{kind.__qualname__}"
     try:
         if _named(name) is kind:
-            return name
+            return _known.setdefault(kind, name)
     except (ValueError, ImportError, AttributeError):
         pass
     raise InvalidUse(

@@ -159,9 +159,7 @@ def released_sizes(text: str, at: Desk) -> dict[str, float]:
 
     These numbers were released, so choosing a price by them costs nothing.
     """
-    for entry in reversed(at.ledger.entries(at.account)):
-        if entry.question != text:
-            continue
+    for entry in at.ledger.asked(at.account, question=text):
         try:
             released, receipt = shelf.taken(at.ledger, entry.number)
         except FileError:  # not kept, or changed since

@@ -35,6 +35,7 @@ from sitr.flavors.price import price_of
 from sitr.questions.tables.counting import cells_in_all
 from sitr.questions.tables.question import TablesQuestion
 from sitr.session import dataset, table_files
+from sitr.session.budget import Budget
 from sitr.session.request import Request
 from sitr.session.tables import TablesAnswer
 
@@ -77,13 +78,19 @@ class PublicationFile:
         """The same publication in whole numbers."""
         return PublicationFile(self.path, {**self.content, "whole": True})
 
-    def request(self) -> Request[TablesAnswer]:
-        """The tables, asked from the budget of the description; nothing is read or spent."""
-        place = self.path.parent / str(self.content["description"])
+    @property
+    def described(self) -> str:
+        """The path of the description, or the name of the data set on a server."""
+        return str(self.content["description"])
+
+    def request(self, budget: Budget | None = None) -> Request[TablesAnswer]:
+        """The tables, asked from this budget or that of the description; nothing is read or spent."""
+        place = self.path.parent / self.described
         said = {name: self.content[name] for name in ASKED if self.content.get(name) is not None}
         if isinstance(every := said.get("every"), dict):
             said["every"] = {column: _step(step) for column, step in every.items()}
-        return dataset.open(place).budget().tables(self.content["tables"], **said)
+        asked = dataset.open(place).budget() if budget is None else budget
+        return asked.tables(self.content["tables"], **said)
 
     def outputs(self, request: Request[TablesAnswer], *, formats: Sequence[str] = ()) -> list[Path]:
         """The files to write, which are checked before anything is spent; in each format one more beside the file."""

@@ -55,16 +55,17 @@ def rewritten(sql: str) -> tuple[str, Options | None]:
         if tokens[place].token_type is TokenType.SELECT and _texts(mode) in [("WITH", each) for each in _MODES]:
             end, found = _options(tokens, place + 3, sql)
             sql = sql[: mode[0].start].rstrip() + " " + sql[end:].lstrip()
-    return _functions(_top(sql)), found
+    tokens = tokens if found is None else QuestionDialect().tokenize(sql)
+    top = _top(sql, tokens)
+    return _functions(top, tokens if top is sql else QuestionDialect().tokenize(top)), found
 
 
-def _top(sql: str) -> str:
+def _top(sql: str, tokens: Sequence[Token]) -> str:
     """SELECT TOP 5 … is SELECT … LIMIT 5, as SQL Server and Snowflake write it.
 
-    >>> _top("SELECT TOP 5 ward, COUNT(*) FROM visits GROUP BY ward;")
+    >>> rewritten("SELECT TOP 5 ward, COUNT(*) FROM visits GROUP BY ward;")[0]
     'SELECT ward, COUNT(*) FROM visits GROUP BY ward LIMIT 5'
     """
-    tokens = QuestionDialect().tokenize(sql)
     if _texts(tokens[:2]) != ("SELECT", "TOP") or tokens[2:3] == [] or tokens[2].token_type is not TokenType.NUMBER:
         return sql
     rest = sql[tokens[2].end + 1 :].strip().rstrip(";").rstrip()
@@ -140,9 +141,8 @@ def _whole(text: str | None, name: str) -> int | None:
     return None if number is None else int(number)
 
 
-def _functions(sql: str) -> str:
+def _functions(sql: str, tokens: list[Token]) -> str:
     """The calls with bounds, and those that begin with ANON_, from the last to the first, so that places stay right."""
-    tokens = QuestionDialect().tokenize(sql)
     for place in range(len(tokens) - 2, -1, -1):
         if tokens[place + 1].token_type is not TokenType.L_PAREN:
             continue

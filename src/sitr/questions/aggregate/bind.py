@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
-from sitr.dataclass import dataclass
+from sitr.dataclass import Remembering, dataclass
 from sitr.dataset.schema import GROUPABLE, Column, Key, Kind, Table
 from sitr.errors import QuestionError
 from sitr.neighbors.relation import Relation
@@ -65,7 +66,7 @@ class GroupKey:
 
 
 @dataclass(frozen=True, slots=True)
-class BoundedQuery:
+class BoundedQuery(Remembering):
     """What a backend computes: for each cell the exact integer of each term, from which the columns follow.
 
     Every unit contributes at most `max_rows_per_group` rows in at most `max_groups` cells, and at most `max_rows` rows
@@ -106,13 +107,13 @@ class BoundedQuery:
     def where(self) -> Typed | None:
         return self.view.where
 
-    @property
+    @cached_property
     def terms(self) -> tuple[Quantity, ...]:
         """The terms to measure, each once: those that are shown, and then those about what is left out."""
         watched = self.watch
         return tuple(dict.fromkeys((*self.shown_terms, *(watched.terms if watched is not None else ()))))
 
-    @property
+    @cached_property
     def shown_terms(self) -> tuple[Quantity, ...]:
         """The terms from which the columns follow."""
         columns = (*self.columns, *(column for _, column in self.after.hidden))
@@ -122,7 +123,7 @@ class BoundedQuery:
         """The same query, with this share of the price for what is left out; None for nothing."""
         return replace(self, share=share)
 
-    @property
+    @cached_property
     def watch(self) -> Watch | None:
         """What is measured about rows and values that are left out; None if nothing is, or nothing can be."""
         if self.share is None or not self.shown_terms:
@@ -156,7 +157,7 @@ class BoundedQuery:
             return True
         return self.max_rows is not None and (self.reached - 1) * self.max_rows_per_group >= self.max_rows
 
-    @property
+    @cached_property
     def leaves_out(self) -> bool:
         """Whether caps or bounds can leave something out, measured or not."""
         return self.watching(self.share or SHARE).watch is not None
@@ -166,7 +167,7 @@ class BoundedQuery:
         """Whether caps or bounds can leave something out, and nothing is spent on measuring it."""
         return self.share is None and self.leaves_out
 
-    @property
+    @cached_property
     def measured(self) -> tuple[tuple[Quantity, ...], ...]:
         """The same terms; those that one mechanism measures together are together."""
         families: dict[object, list[Quantity]] = {}
@@ -174,13 +175,13 @@ class BoundedQuery:
             families.setdefault(family(term), []).append(term)
         return tuple(map(tuple, families.values()))
 
-    @property
+    @cached_property
     def shown(self) -> tuple[tuple[str, BoundAggregate], ...]:
         """The columns of the answer with their names; an aggregate may have several."""
         named = zip(self.query.aggregates, self.columns, strict=True)
         return tuple(pair for one, column in named for pair in _columns(one.name, column))
 
-    @property
+    @cached_property
     def known(self) -> bool:
         """Whether all keys are public, so that every key is in the answer."""
         return all(key.keys is not None for key in self.keys)
@@ -200,7 +201,7 @@ class BoundedQuery:
         unknown = tuple(place for place, key in enumerate(self.keys) if key.keys is None)
         return tuple(range(len(self.keys))) if unknown and self._listed > MOST_KEYS else unknown
 
-    @property
+    @cached_property
     def _listed(self) -> int:
         """The number of combinations of the public keys."""
         return math.prod(len(key.keys) for key in self.keys if key.keys is not None)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
-from sitr.dataclass import dataclass
+from sitr.dataclass import Remembering, dataclass
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
@@ -273,7 +273,7 @@ def _widest(threshold: Threshold | GaussianThreshold, confidence: Number, *, row
 
 
 @dataclass(frozen=True, slots=True)
-class AggregatePlan(Plan):
+class AggregatePlan(Remembering, Plan):
     """A plan for a bounded query: one measurement for each term, and one for the keys if they are not public.
 
     The threshold that selects keys may show the numbers of people that it selected them by: these are `counted`, and
@@ -283,12 +283,12 @@ class AggregatePlan(Plan):
     query: BoundedQuery
     counted: Term | None = None
 
-    @property
+    @cached_property
     def families(self) -> list[tuple[Quantity, ...]]:
         """The terms of each measurement, in order; the keys' and the people's beyond the cap come after them."""
         return [terms for terms in self.query.measured if terms[0] != self.counted]
 
-    @property
+    @cached_property
     def noisy(self) -> tuple[NoisyTerm, ...]:
         """The measured terms, each once."""
         found = {term: each for some, each in zip(self.families, self.measurements, strict=False) for term in some}
@@ -302,11 +302,11 @@ class AggregatePlan(Plan):
         own = (each for each in reversed(self.noisy) if each.passed is None)
         return tuple({id(each.measurement): each for each in own}.values())[::-1]
 
-    @property
+    @cached_property
     def columns(self) -> tuple[Shown, ...]:
         return self._shown(self.query.shown)
 
-    @property
+    @cached_property
     def hidden(self) -> tuple[Shown, ...]:
         """The columns that only HAVING and ORDER BY use: they are measured, and not shown."""
         return self._shown(self.query.after.hidden)

@@ -13,6 +13,7 @@ from sitr.errors import InvalidUse, SitrError
 from sitr.flavors.arrows import Additive
 from sitr.flavors.notation import parse, write
 from sitr.flavors.random import RandomDP
+from sitr.neighbors.period import example
 from sitr.plans.prices import amount, flavored, with_amount
 from sitr.report.chart.aggregate import chart
 from sitr.report.imagined import imagined_table
@@ -40,9 +41,11 @@ DEAREST = 10.0
 """The highest price of the slider: a budget without a cap has no end."""
 
 
-def prices_of(opened: OpenedDataset) -> list[str]:
+def prices_of(opened: OpenedDataset, period: str = "") -> list[str]:
     """Prices from a thousandth of what is left of this person's account to all of it, for the slider."""
     budget = opened.paying()
+    with suppress(SitrError):  # while a period is typed, there is none of its name
+        budget = opened.paying(period=period)
     like, left = flavored(budget.promise), budget.remaining()
     payable = amount(cast("Additive", left.inner if isinstance(left, RandomDP) else left))
     most, down = min(payable, DEAREST), Context(prec=2, rounding=ROUND_FLOOR)
@@ -64,6 +67,7 @@ def draft(
     max_rows_per_group: Optional = "",
     bias: Optional = "",
     caps: Optional = "",
+    period: Annotated[str, Form(max_length=MOST_DIGITS)] = "",
 ) -> DraftQuestion:
     """What is in the form. Limits that are not given are those of the description."""
     written = {"max_groups": max_groups.strip(), "max_rows_per_group": max_rows_per_group.strip()}
@@ -71,7 +75,7 @@ def draft(
     limits: dict[str, Any] = {name: int(given) for name, given in numbers.items()}
     limits |= {"bias": "off"} if bias == "off" else {}
     limits |= {"caps": "auto"} if caps == "auto" else {}
-    return DraftQuestion(sql, price, target, rows or settings.answer_rows or FEW, limits)
+    return DraftQuestion(sql, price, target, rows or settings.answer_rows or FEW, limits, period.strip())
 
 
 Draft = Annotated[DraftQuestion, Depends(draft)]
@@ -92,7 +96,8 @@ def ask_form(
     approved = [each for each in office.queue(caller.user, name) if each.number == number]
     made = DraftQuestion(sql, rows=settings.answer_rows or FEW)
     if approved:
-        made = replace(made, sql=approved[0].question, price=approved[0].price)
+        period = approved[0].dataset.partition("@")[2].upper()
+        made = replace(made, sql=approved[0].question, price=approved[0].price, period=period)
     return _form(request, caller, opened, made, number=number if approved else 0)
 
 
@@ -102,13 +107,15 @@ def _form(
     table = opened.budget.table
     made: dict[str, Any] = {"draft": draft, "number": number, "key": new_token(), "tab": "ask", "found": None}
     made |= {"starters": starters(table), "completed": words_of(table), "caps": table, "approval": False}
-    made |= slider(opened, values.pop("price", "") or draft.price) | values
+    length = None if table.period is None else table.period.length
+    made |= {"length": length, "period_example": "" if length is None else example(length)}
+    made |= slider(opened, values.pop("price", "") or draft.price, draft.period) | values
     return page("ask.html", request, caller, opened=opened, **made)
 
 
-def slider(opened: OpenedDataset, price: str) -> dict[str, Any]:
+def slider(opened: OpenedDataset, price: str, period: str = "") -> dict[str, Any]:
     """The prices of the slider, and where it stands: at the price, or at the nearest one that is not dearer."""
-    prices = [each.replace(" ", "") for each in prices_of(opened)]
+    prices = [each.replace(" ", "") for each in prices_of(opened, period)]
     chosen = price or (prices[len(prices) // 2] if prices else "")
     return {"prices": prices or [chosen], "price": chosen, "place": _place(prices, chosen)}
 
@@ -165,7 +172,9 @@ def preview(
     opened = office.open(caller.user, name)
     if not live(request):
         return _form(request, caller, opened, draft, number=number, **found)
-    by_target = slider(opened, found["price"]) if draft.target.strip() and "price" in found else {"prices": ()}
+    by_target = (
+        slider(opened, found["price"], draft.period) if draft.target.strip() and "price" in found else {"prices": ()}
+    )
     whole = {"found": None, "approval": False, "number": number, "opened": opened} | found | by_target
     return part("drawn.html", **whole, changed=whole["approval"] is not (shown == "approval"))
 
@@ -188,7 +197,9 @@ def ask(
     limiter.count("ask", caller.name, most=settings.answers_per_minute)
     try:
         with limiter.running(caller.name, most=settings.answers_at_once):
-            answer = office.ask(caller.user, name, draft.asked, draft.price, request=number or None, key=key)
+            answer = office.ask(
+                caller.user, name, draft.asked, draft.price, request=number or None, key=key, period=draft.period
+            )
     except SitrError as error:
         return _form(request, caller, office.open(caller.user, name), draft, number=number, **problems(error))
     opened, number = office.open(caller.user, name), answer.receipt.entry.number
@@ -218,7 +229,7 @@ def propose(
                 given="A request on the page has the caps of the description.",
                 do="Empty the fields for caps and bias; nothing was spent.",
             )
-        office.propose(caller.user, name, draft.asked, draft.price, reason=reason)
+        office.propose(caller.user, name, draft.asked, draft.price, reason=reason, period=draft.period)
     except SitrError as error:
         return _form(request, caller, office.open(caller.user, name), draft, **problems(error))
     return there("/queue")

@@ -66,7 +66,7 @@ def dataset(request: Request, name: str, caller: Reads, office: Here) -> Any:
         opened=opened,
         tab="dataset",
         bar=inline(budget_bar(budget.standing())),
-        spending=inline(spending([budget.ledger.account(opened.account)], entries[::-1])) if entries else "",
+        spending=inline(spending(*opened.spent())) if entries else "",
         accounts=tree_of(opened),
         rules=budget.rules(),
         columns=described(budget.table),

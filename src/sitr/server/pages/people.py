@@ -6,11 +6,14 @@ from typing import Annotated, Any
 
 from fastapi import Form, Request
 
-from sitr.server.access import Decided, Everybody, Limits, check_form
+from sitr.server.access import Caller, Decided, Everybody, Limits, check_form
+from sitr.server.attempts import Attempts
 from sitr.server.office import Unknown
 from sitr.server.pages.routes import Administers, Anybody, Field, router, there
 from sitr.server.render import page
 from sitr.server.role import Scope, UserRole
+from sitr.server.settings import Settings
+from sitr.server.users import Users
 
 
 @router.get("/people")
@@ -42,9 +45,16 @@ def enable(request: Request, name: str, caller: Administers, people: Everybody, 
 
 
 @router.get("/account")
-def account(request: Request, caller: Anybody, people: Everybody) -> Any:
+def account(request: Request, caller: Anybody, people: Everybody, settings: Decided) -> Any:
     """One's own tokens and password."""
-    return page("account.html", request, caller, tokens=people.tokens(caller.name), token="", scopes=tuple(Scope))
+    return _account(request, caller, people, settings)
+
+
+def _account(request: Request, caller: Caller, people: Users, settings: Settings, *, token: str = "") -> Any:
+    issuer = settings.oidc_issuer
+    connected = bool(issuer) and caller.name in Attempts(people.path).bound(issuer)
+    own, scopes = people.tokens(caller.name), tuple(Scope)
+    return page("account.html", request, caller, tokens=own, token=token, scopes=scopes, connected=connected)
 
 
 @router.post("/account/tokens")
@@ -52,6 +62,7 @@ def make_token(
     request: Request,
     caller: Anybody,
     people: Everybody,
+    settings: Decided,
     mark: Field,
     label: Field,
     scope: Field,
@@ -62,7 +73,7 @@ def make_token(
     if scope not in {each.value for each in Scope}:
         raise Unknown
     token = people.new_token(caller.user, label, Scope(scope), days=days)
-    return page("account.html", request, caller, tokens=people.tokens(caller.name), token=token, scopes=tuple(Scope))
+    return _account(request, caller, people, settings, token=token)
 
 
 @router.post("/account/tokens/{number}")
