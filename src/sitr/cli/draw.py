@@ -38,6 +38,7 @@ def draw(
 
     Example: sitr draw model.sitr --rows 1000000 -o rows.parquet
     """
+    from sitr.report.evidence.checksum import with_checksum
     from sitr.session.synthetic import load, repeatable
 
     check_rows_file(output, "--output")
@@ -48,7 +49,7 @@ def draw(
         drawn = write_batches(made, _watched(made.batches(wanted, coins=coins), wanted, progress), output)
     files = [str(path) for path in (output, companion(output)) if path is not None]
     if as_json:
-        say_json(made.to_dict() | {"drawn": drawn, "written": files})
+        say_json(with_checksum(made.to_dict() | {"drawn": drawn, "written": files}))
         return
     console().print(said(f"{drawn:,} rows drawn. Written: {', '.join(files)}"), soft_wrap=True)
 

@@ -156,11 +156,13 @@ def _show(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, 
 
     rows = made.table.num_rows
     if as_json:
+        from sitr.report.evidence.checksum import with_checksum
         from sitr.report.free_quality import free_content
 
         quality = None if found is None else found.to_dict()
         free = free_content(made.agreement(), made.validity())
-        say_json(made.to_dict() | free | {"drawn": rows, "written": list(map(str, written)), "quality": quality})
+        more = free | {"drawn": rows, "written": list(map(str, written)), "quality": quality}
+        say_json(with_checksum(made.to_dict() | more))
         return
     out = console()
     show(render(made.paper), out=out)

@@ -10,7 +10,8 @@ delta          `infinite_mass`: somebody exposed outright; `finite_tail`: losses
 budget         `promise`, `charge`, and `before` and `after` with `spent` and `remaining`; `after` is null in a preview
                that the budget cannot pay
 receipt        `dataset`, `neighbors`, `entry`, `at` (ISO 8601), `by`, `version`, `private`, `kept`, `sha256` of the
-               release, and `again`: true for a kept answer, for which nothing was spent; null in a preview. `coins`
+               release, and `again`: true for a kept answer, for which nothing was spent; null in a preview. The JSON of
+               an answer also has `figures_sha256`, see `sitr.report.evidence.checksum`. `coins`
                says where the noise came from ("keyed generator", "hardware" or "test coins"), and `guarantee` is the
                promise as these coins keep it: computational for a keyed generator, null for test coins. `deadlines`
                are the times after the charge at which the answer left, one for each stage: fixed before any row was

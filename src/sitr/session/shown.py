@@ -18,6 +18,7 @@ from sitr.ledger.entry import Sealed
 from sitr.ledger.receipt import Receipt
 from sitr.namespace import Later, needs
 from sitr.numbers import Number
+from sitr.report.evidence.checksum import with_checksum
 from sitr.report.paper import Paper
 from sitr.report.text import terminal
 
@@ -52,7 +53,7 @@ class Displayed(Protocol):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything on the paper, for machines."""
-        return self.paper.to_dict()
+        return with_checksum(self.paper.to_dict())
 
     def _brief(self) -> str:
         """What it is, in one line or a few."""

@@ -31,6 +31,7 @@ from sitr.questions.synthetic.quality import QualityQuestion
 from sitr.questions.synthetic.validity import Checked, validity
 from sitr.report import synthetic as report
 from sitr.report.chart.synthetic import chart
+from sitr.report.evidence.checksum import with_checksum
 from sitr.report.page import html
 from sitr.report.paper import Paper
 from sitr.report.text import terminal
@@ -204,7 +205,8 @@ class Synthetic(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """What was done and what it cost, for machines."""
-        return self.paper.to_dict() | {"quality": None if self.quality is None else self.quality.to_dict()}
+        quality = None if self.quality is None else self.quality.to_dict()
+        return with_checksum(self.paper.to_dict() | {"quality": quality})
 
     def validity(self, rows: pa.Table | None = None) -> tuple[Checked, ...]:
         """How many of these rows, or of those of the table, break a type, a bound or a rule: none that Sitr drew."""

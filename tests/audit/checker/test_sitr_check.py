@@ -45,7 +45,7 @@ from sitr.questions.question import Question
 from sitr.report.evidence.evidence import law
 from sitr.report.papers import preview_paper
 from sitr.sensitivity.in_total import in_total
-from tests.audit.checker.plans import KINDS, ROWS
+from tests.audit.checker.plans import KINDS, ROWS, WARDS
 from tests.laws import walk
 
 SOURCE = Path(sitr_check.__file__)
@@ -269,8 +269,8 @@ NOT_DERIVABLE = (
     r"bases \d+ columns",
     # The caps of the plan again.
     r"^chosen_caps max_",
-    # Errors of columns, which may follow from several noises; the error of each of them is derived.
-    r"columns \d+ error",
+    # Errors of columns that follow from several noises, or are in ranks: a checksum covers them. See `lone_columns`.
+    r"columns \d+ error( |$)",
     # The figures of a part of the plan, as if it were asked alone.
     r"^quality (headline|delta)",
 )
@@ -308,10 +308,13 @@ def changed(figures: Any, path: tuple[Any, ...]) -> Iterator[str]:
         yield json.dumps(copy)
 
 
+CHECKSUM = "checksum of all figures"
+
+
 def found(text: str) -> bool:
-    """Whether a figure differs, or the file cannot be read any more."""
+    """Whether a derived figure differs, or the file cannot be read any more: a forger can change the checksum, too."""
     try:
-        return bool(wrong(text))
+        return any(row[0] != CHECKSUM for row in wrong(text))
     except (ValueError, TypeError, ArithmeticError, LookupError):
         return True
 
@@ -321,9 +324,18 @@ def derivable(figures: Any) -> list[tuple[Any, ...]]:
     does not bind a measurement could be any number."""
     text = json.dumps(figures)
     patterns = NOT_DERIVABLE if '"caps":' in text else (*NOT_DERIVABLE, r"moves \d+ max_")
-    return [
-        path for path in numbers(figures) if not any(re.search(each, " ".join(map(str, path))) for each in patterns)
-    ]
+    plain = [path for path in numbers(figures) if not any(re.search(one, " ".join(map(str, path))) for one in patterns)]
+    return plain + [(*path, "error") for path in lone_columns(figures)]
+
+
+def lone_columns(figures: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The places of columns that show one noisy number: their errors are those of the noise."""
+    if isinstance(figures, dict) and "aggregate" in figures:
+        names = [each["name"] for each in figures["measured"] if each["noise"] and not figures["error_at"]]
+        yield from [path] if names == [figures["aggregate"]] and "FILTER" not in names[0] else []
+    elif isinstance(figures, dict | list):
+        for name, inside in figures.items() if isinstance(figures, dict) else enumerate(figures):
+            yield from lone_columns(inside, (*path, name))
 
 
 @pytest.mark.sampled(3)
@@ -357,6 +369,54 @@ def test_it_finds_changed_figures_in_the_json_of_an_answer(kind: str, tmp_path: 
     for path in bounds:  # of the two ends, the farther one always matters
         ends = (path, (*path[:-1], "low"))
         assert any(all(map(found, changed(answer, end))) for end in ends), path
+
+
+def without_points(value: Any) -> Any:
+    """The same content as other programs write it: 8 for 8.0."""
+    if isinstance(value, dict):
+        return {name: without_points(inside) for name, inside in value.items()}
+    if isinstance(value, list):
+        return [without_points(inside) for inside in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_checksum_covers_every_number_of_an_answer(kind: str, tmp_path: Path, monkeypatch: Any) -> None:
+    """Also those that cannot be derived, such as the errors of averages and released values."""
+    request, price, more = asked(kind, 3, tmp_path)
+    answer = json.loads(json.dumps(request.release(price, **more).to_dict()))
+    monkeypatch.setattr(sitr_check.Check, "certificate", lambda *_: None)  # by the checksum alone, which is quick
+    assert not wrong(json.dumps(answer))
+    places = [*numbers(answer)]
+    for path in random.Random(1).sample(places, min(len(places), 60)) + [each for each in places if "columns" in each]:
+        for text in changed(answer, path):
+            assert [row[0] for row in wrong(text)] == [CHECKSUM], path
+    assert not wrong(json.dumps(without_points(answer)))
+    del answer["receipt"]["figures_sha256"]  # as in files of earlier versions
+    assert [row[3] for row in check(json.dumps(answer)).rows] == ["not derivable: there is none"]
+
+
+@pytest.mark.parametrize("kind", ["aggregate", "batch"])
+def test_errors_of_single_noisy_numbers_are_derived(kind: str) -> None:
+    content = planned(kind, 3)
+    places = [*lone_columns(content)]
+    assert places
+    for place in places:
+        assert all(map(found, changed(content, (*place, "error"))))
+
+
+def test_errors_may_be_wider_where_noise_chooses_the_rows(tmp_path: Path) -> None:
+    """All intervals hold together then; the checker says nothing about these errors."""
+    said: dict[str, Any] = {"unit": "patient", "max_groups": 2, "max_rows_per_group": 1, "keys": {"ward": WARDS}}
+    budget = sitr.protect(ROWS, name="visits", **said).budget("pure(2)", ledger=tmp_path / "ledger.db")
+    text = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    plain, having = (
+        json.dumps(budget.sql(each).preview("pure(1)").to_dict()) for each in (text, f"{text} HAVING n > 3")
+    )
+    assert [row[0] for row in check(plain).rows if row[0] == "n: 95% error"] == ["n: 95% error"]
+    assert not [row for row in check(having).rows if row[0] == "n: 95% error"]
+    assert not wrong(plain)
+    assert not wrong(having)
 
 
 @pytest.mark.parametrize("kind", KINDS)

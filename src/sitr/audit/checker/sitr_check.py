@@ -2,14 +2,12 @@
 
 It also reads the JSON of an answer (`sitr ask --json`) and of a ledger (`sitr ledger show --json`). It needs
 python-flint and nothing of Sitr: it was written from the papers below. Exit codes: 0 all derivable figures agree, 1 a
-figure differs, 2 the file cannot be read. Derived numbers are fractions, or balls of Arb, which hold the true number.
-They must agree to 12 digits. A stated ε at some δ may be 1% above the bound proved here, or 0.05% below, as this one is
-not always the tightest. What depends on the data or on earlier answers is "not derivable".
+figure differs, 2 the file cannot be read. Derived numbers are fractions, or balls of Arb, and must agree to 12 digits.
+A stated ε at some δ may be 1% above the bound proved here, or 0.05% below, as this one is not always the tightest.
 
-[BS16] Bun: Concentrated DP. [CKS20] Canonne: Discrete Gaussian. [CR21] Cesar: Bounding. [DDR20] Dong: Range. [DGKM22]
-Doroshenko: Connect the dots. [DMNS06] Dwork: Calibrating noise. [DRS22] Dong: Gaussian DP. [DVG22] Desfontaines:
-Partition selection. [HRW11] Hall: Random DP. [KKMN09] Korolova: Queries. [KOV15] Kairouz: Composition. [MPRV09]
-Mironov: Computational DP. [MS20] McKenna: Flips. [XHZK23] Xiao: Marginals. [ZDW22] Zhu: Losses.
+[BS16] Bun: Concentrated DP. [CKS20] Canonne: Discrete Gaussian. [CR21] Cesar. [DDR20] Dong: Range. [DGKM22] Doroshenko.
+[DMNS06] Dwork. [DRS22] Dong: Gaussian DP. [DVG22] Desfontaines: Partitions. [HRW11] Hall: Random DP. [KKMN09] Korolova.
+[KOV15] Kairouz. [MPRV09] Mironov: Computational DP. [MS20] McKenna. [XHZK23] Xiao: Marginals. [ZDW22] Zhu: Losses.
 """
 
 import html
@@ -32,7 +30,8 @@ POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", ",")
 ODD = r'"(?!(low|high|centre|offset|least|name)")\w+": "? *-|"(times|sums|max\w+|groups|each|keys)": (?!n|[1-9]\d*[,}])'
 SHOWN = re.compile(r'class="(badge|statement)">[^<\d]*(\d[\d,]*(?:\.\d+)?)(?: × (10))?([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]*)')
 CELL = re.compile(r'title="([−\d,.]+)(?: ± ([\d,.]+))?"[^>]*><bdi dir="ltr"><b>([^<]*)<')
-SUMMED = ("pure", "approximate", "zcdp", "approximate_zcdp", "gaussian")  # flavors whose parameters add up
+NUMBER = re.compile(r'"(\w+)": "?(-?\d[\d.e/+-]*)"?[,}]')  # in an object, also one that is text, with its name
+SUMMED, CHECKSUM = ("pure", "approximate", "zcdp", "approximate_zcdp", "gaussian"), "figures_sha256"
 CAPS, GIVEN = ("max_groups", "max_rows_per_group", "max_rows"), ("float", "people", "mean", "confidence", "mu", "xi")
 Json = dict[str, Any]
 
@@ -67,10 +66,9 @@ def room(block: Json) -> tuple[int, int, int | None, int | None]:
 
 
 def corners(each: int, groups: int, total: int | None, cells: int | None, relation: str) -> Iterator[Any]:
-    """The worst ways to fill groups: (rows of one unit, rows of the other, number of groups). With at most m rows in a
-    group and T in all, a sum of a convex function over groups is largest if ⌊T/m⌋ are full and one has the rest. If a
-    unit replaces another, x groups may be full of both, and the rest of each alone, over a full group of the other, or
-    over its rest. All sums are linear in x, so only its two ends count."""
+    """The worst ways to fill groups: (rows of one unit, of the other, number of groups). With at most m rows in a group
+    and T in all, a sum of a convex function is largest if ⌊T/m⌋ groups are full and one has the rest. If units replace
+    others, x groups are full of both, rests are alone or over a full group or a rest; sums are linear in x."""
     most = each * min(groups, cells or groups)
     full, rest = divmod(min(total or most, most), m := min(each, total or most))
     if relation == "add-remove":
@@ -82,9 +80,8 @@ def corners(each: int, groups: int, total: int | None, cells: int | None, relati
 
 
 def apart(ways: Iterator[Any], small: Any, large: Any) -> tuple[Any, Any, Any, int]:
-    """Σ gaps, Σ squares, the widest gap, and the number of gaps, each at its worst, if units with a and b rows in a
-    group move it by B·max(a, b) + A·min(a, b): for sums, as one unit pulls up, and the other down."""
-    found = [[(large * max(a, b) + small * min(a, b), n) for a, b, n in way] for way in ways]
+    """Σ gaps, Σ squares, the widest and the number of gaps, at worst; a and b rows move a group by B·max + A·min."""
+    found = [[(large * max(a, b) + small * min(a, b), n) for a, b, n in way] for way in ways]  # up and down
     l1, squares, many = (max(sum(gap**k * n for gap, n in way if gap) for way in found) for k in (1, 2, 0))
     return l1, squares, max(gap for way in found for gap, n in way if n), many
 
@@ -198,12 +195,11 @@ class Stated(dict[str, Any]):  # of a mechanism, as the file describes it
         return Known({"rho": ratio**2 / 2}, None, ratio**2 / 2, parts=(part,), slack=slack)
 
     def bell(self) -> tuple[Part, arb]:
-        """A pair of laws that dominates Gaussian noise on integers, and its slack. *One number, σ ≤ 32*: the loss
-        itself. *Vectors, σ ≤ 32*: see `least_mu`. *Larger σ*: let s² = σ² − τ², w(x) = Σ_j e^{−(j−x)²/2τ²}, and X of
-        density ∝ e^{−x²/2s²}·w(x). A j with weights e^{−(j−X)²/2τ²} has the law of Y, by completing the square; from
-        X + 1 that of Y + 1, as w has period 1. So (Y, Y + v) is made from (X, X + v), whose densities are normal times
-        w(x)/E[w]: the hockey-stick is at most that of N(0, s²), times (1 + η)/(1 − η) for each number that moves. w is
-        its mean times at most 1 ± η, with η = 2Σ_j e^{−2π²τ²j²}, by Poisson's formula."""
+        """Laws that dominate Gaussian noise on integers, and the slack. *σ ≤ 32*: of one number, its loss; of vectors,
+        see `least_mu`. *Larger σ*: let s² = σ² − τ², w(x) = Σ_j e^{−(j−x)²/2τ²}, and X of density ∝ e^{−x²/2s²}·w(x). A
+        j with weights e^{−(j−X)²/2τ²} has the law of Y, by completing the square; from X + 1 that of Y + 1, as w has
+        period 1. So (Y, Y + v) is made from (X, X + v), of normal densities times w/E[w]: its hockey-stick is at most
+        N(0, s²)'s times (1 + η)/(1 − η) for each number that moves; w/E[w] = 1 ± η, η = 2Σ_j e^{−2π²τ²j²} (Poisson)"""
         moved, sigma = self.size("sensitivity"), self.size()
         if sigma <= 32:
             if moved >= 1 and (self["single"] or moved**2 < 2):
@@ -268,11 +264,10 @@ class Stated(dict[str, Any]):  # of a mechanism, as the file describes it
             case "exponential":  # the losses lie in an interval of length ε [DDR20, Lemma 3.4; CR21]
                 return Known({"epsilon": epsilon}, epsilon, epsilon**2 / 8, parts=(Part("range", (epsilon,)),))
             case "shared noise":  # whatever the tables are, together they use up the price
-                price = coordinates(self["price"])
+                price, square = (own := coordinates(self["price"])), own.get("mu²", 2 * own.get("rho", 0))
                 if [*price] == ["epsilon"]:
                     return Known(price, price["epsilon"], parts=(Part("pair", (price["epsilon"],)),))
-                square, gauss = price.get("mu²", 2 * price.get("rho", 0)), "mu²" in price
-                return Known(price, None, square / 2, parts=(Part("gauss", (square,)),) if gauss else None)
+                return Known(price, None, square / 2, parts=(Part("gauss", (square,)),) if "mu²" in price else None)
             case "residual Gaussian" | "prefix Gaussian":  # μ² = s²·Σ p/σ², p = Π (1 − 1/m) [XHZK23, Sec. 4; FHU23]
                 square = ball(self["sensitivity"]) ** 2 * added(w * weight(sets) for sets, w in self.bases())
                 return Known({"mu²": square}, None, square / 2, parts=(Part("gauss", (square,)),))
@@ -510,8 +505,8 @@ class Check(NamedTuple):
     def seen(self, page: str, figures: Json, release: str) -> None:
         """Hash and entry of the record; and what a reader sees: promise and e^ε, rounded up, and released numbers."""
         said, own = figures["receipt"], json.loads(release or "{}") | {"sha256": sha256(release.encode()).hexdigest()}
+        why = "" if release else "the page does not carry the released numbers"
         for name in ("sha256", "entry", "at", "dataset", "private", "coins"):
-            why = "" if release else "the page does not carry the released numbers"
             self.judge(f"record: {name}", said.get(name), own.get(name), said.get(name) == own.get(name), why)
         stated, epsilon = coordinates(figures["promise"]), figures["headline"]["epsilon"] or 700
         for place, text, times, power in SHOWN.findall(page):  # 0.5, 10⁻⁵, 1.2 × 10⁻⁵
@@ -543,10 +538,15 @@ class Check(NamedTuple):
         odd += [one for one in (*used, *caps) if caps and not (one in caps and one in used)]
         told = [(*(node.get("measured") or ()), node.get("threshold"), node.get("noise")) for node in nodes]
         for one in (each for some in told for each in some if isinstance(each, dict)):
-            known = numbers([each for each in plan if each["name"] == one.get("name")] or plan)
+            same = [each for each in plan if each["name"] == one.get("name")] or plan
+            own, known = ({(n, exact(x)) for n, x in NUMBER.findall(json.dumps(each))} for each in (one, same))
             names, values = dict(known), {value for _, value in known}
-            odd += [n for n, value in numbers(one) - known if n not in GIVEN and (n in names or value not in values)]
+            odd += [n for n, value in own - known if n not in GIVEN and (n in names or value not in values)]
         self.judge("numbers that are stated twice", odd, [], not odd)
+        chosen = re.search('HAVING|ORDER BY|LIMIT|QUALIFY|"other": true', json.dumps(figures))  # by noise: wider
+        for one in (each for each in nodes if "aggregate" in each and each.get("error_at", 0) is None and not chosen):
+            if same := [each["error"] for each in plan if each["error"] and each["name"] == one["aggregate"]]:
+                self.judge(f"{one['name']}: 95% error"[:72], one["error"], same, one["error"] in same)
 
     def certificate(self, figures: Json) -> None:
         said, stated, parts = figures["receipt"], figures["promise"], enumerate(figures["plan"]["measurements"], 1)
@@ -566,16 +566,17 @@ class Check(NamedTuple):
             self.charge(other["budget"], figures["price"], f"budget of {other['dataset']}")
 
 
-def numbers(value: Any) -> set[tuple[str, Fraction]]:  # in an object, also those that are text, with their names
-    return {(name, exact(text)) for name, text in re.findall(r'"(\w+)": "?(-?\d[\d.e/+-]*)"?[,}]', json.dumps(value))}
-
-
 @ctx.workprec(BITS)  # only while it checks: other code of the process has its own precision
 def check(text: str) -> Check:
     found, elements = Check([]), re.findall(r'<template class="(sitr-\w+)"[^>]*>(.*?)</template>', text, re.DOTALL)
     page = {name: html.unescape(inside) for name, inside in elements}
     content = json.loads(page.get("sitr-figures", text))
     (found.ledger if "entries" in content else found.certificate)(content)
+    if said := content.get("receipt"):  # with 8.0 as 8; "kept" and "again" say where an answer lies, not what it is
+        all_of = content | {"receipt": {name: said[name] for name in said.keys() - {"kept", "again", CHECKSUM}}}
+        plain = json.loads(json.dumps(all_of), parse_float=lambda t: int(n) if (n := float(t)).is_integer() else n)
+        own, sum_of = sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest(), said.get(CHECKSUM)
+        found.judge("checksum of all figures", sum_of, own, sum_of == own, "" if sum_of else "there is none")
     if page:
         found.seen(re.sub("<template.*?</template>", "", text, flags=re.DOTALL), content, page["sitr-release"])
     return found

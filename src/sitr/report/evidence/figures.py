@@ -9,6 +9,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from sitr.report.evidence.checksum import with_checksum
+
 CARRIED = (
     "kind",
     "question",
@@ -33,7 +35,7 @@ def figures(content: dict[str, Any]) -> str:
     """
     receipt = {name: value for name, value in content["receipt"].items() if name not in {"kept", "again"}}
     carried = {name: content[name] for name in CARRIED if name in content} | {"receipt": receipt}
-    return json.dumps(carried, sort_keys=True, separators=(",", ":"))
+    return json.dumps(with_checksum(carried), sort_keys=True, separators=(",", ":"))
 
 
 @cache
