@@ -52,6 +52,10 @@ def verify(
     delta: Annotated[float, typer.Option(help="Report ε at this δ.")] = 1e-6,
     epsilon: Annotated[float, typer.Option(help="Report δ at this ε.")] = 1.0,
     order: Annotated[float, typer.Option(help="Report the Rényi divergence of this order.")] = 2.0,
+    xi: Annotated[float | None, typer.Option(help="Report ρ at this ξ, too.")] = None,
+    uses: Annotated[
+        int | None, typer.Option(min=1, help="Report the pair (ξ, ρ) with the least ε after this many uses, too.")
+    ] = None,
     population: Annotated[
         Path | None, typer.Option(help="A CSV file of records and their probabilities, for claims random(…).")
     ] = None,
@@ -90,6 +94,8 @@ def verify(
         delta,
         epsilon,
         order,
+        xi,
+        uses,
         population,
         draws,
         priors,

@@ -34,6 +34,8 @@ class Asked:
     delta: float
     epsilon: float
     order: float
+    xi: float | None
+    uses: int | None
     population: Path | None
     draws: int | None
     priors: Path | None
@@ -52,7 +54,14 @@ def verify_table(path: Path, asked: Asked, *, as_json: bool) -> None:
     with advancing("Verifying", quiet=as_json) as progress:
         decisions = tuple(_decision(path, mechanism, claim, asked) for claim in asked.claims)
         found = verification(
-            mechanism, decisions, delta=asked.delta, epsilon=asked.epsilon, order=asked.order, progress=progress
+            mechanism,
+            decisions,
+            delta=asked.delta,
+            epsilon=asked.epsilon,
+            order=asked.order,
+            xi=asked.xi,
+            uses=asked.uses,
+            progress=progress,
         )
     content: dict[str, object] = {"table": str(path), **found.to_dict()}
     if asked.aggregate is not None:

@@ -16,6 +16,8 @@ class Figured(Enum):
     MEAN = "mean"
     SUBGAUSSIAN = "subgaussian"
     RHO = "rho"
+    RHO_AT_XI = "rho at xi"
+    BEST_RHO = "rho at the best xi"
     RENYI = "renyi"
     MU = "mu"
     INFINITE = "infinite"

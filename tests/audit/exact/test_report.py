@@ -11,6 +11,7 @@ from sitr.audit.exact.mechanism import finite
 from sitr.audit.exact.picture import claimed_curve, picture, verified_curve
 from sitr.audit.exact.report import verification
 from sitr.flavors.notation import parse
+from sitr.report.figured import Figured
 from sitr.report.text.terminal import as_text
 from sitr.report.words.arabic.arabic import ARABIC
 
@@ -34,6 +35,21 @@ def test_infinite_figures_are_null_in_json() -> None:
     content = verification(finite([[1, 0], [0.5, 0.5]])).to_dict()
     json.dumps(content, allow_nan=False)
     assert "∞" in str(verification(finite([[1, 0], [0.5, 0.5]])))
+
+
+def test_rho_at_a_xi_and_at_the_best_one() -> None:
+    """After many uses a pair (ξ, ρ) with a small ξ is best; after one use ξ = ln 3 and ρ = 0 are."""
+    mechanism = finite(HALF)
+    figures = {each["figure"]: each for each in verification(mechanism, xi=0.5, uses=200).to_dict()["figures"]}  # type: ignore[attr-defined]
+    assert figures["rho at xi"]["parameter"] == "0.5"
+    assert figures["rho at xi"]["upper"] == pytest.approx(0.173647, rel=1e-4)
+    best = mechanism.best_line(delta=1e-6, times=200)
+    assert figures["rho at the best xi"]["upper"] == best.promise.rho
+    assert float(figures["rho at the best xi"]["parameter"]) == pytest.approx(best.promise.xi, rel=0.01)
+    assert "ρ at the best ξ" in str(verification(mechanism, uses=1))
+    (once,) = (each for each in verification(mechanism, uses=1).lines if each.name is Figured.BEST_RHO)
+    assert (once.figure.lower, once.figure.upper) == (0.0, 0.0)
+    assert "ξ" not in str(verification(mechanism))
 
 
 @pytest.mark.parametrize("claim", ["pure(1.1)", "approximate(1, 0.08)", "gaussian(1.35)", "zcdp(0.55)"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from html import escape
 
@@ -16,7 +16,7 @@ from sitr.audit.exact.figure import Figure
 from sitr.audit.exact.mechanism import FiniteMechanism
 from sitr.audit.exact.population import RandomDecision
 from sitr.audit.exact.table import shown
-from sitr.numbers import Number
+from sitr.numbers import Interval, Number
 from sitr.report.figured import Figured
 from sitr.report.figures import about, at_least, at_most, displayed
 from sitr.report.paper import Facts, PaperColumn, PaperTable, Role
@@ -139,11 +139,15 @@ def verification(
     delta: Number = DELTA,
     epsilon: Number = EPSILON,
     order: float = ORDER,
+    xi: Number | None = None,
+    uses: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Verification:
     """Every figure of a mechanism, one after another: printed as a table, for people, and as JSON by `to_dict`.
 
-    `decisions` are what `verify` returned about claims, `progress` is called with the finished share.
+    `decisions` are what `verify` returned about claims, `progress` is called with the finished share. With a `xi`, ρ at
+    this ξ is one more figure. With a number of `uses`, so is ρ at the best ξ: the pair (ξ, ρ) that implies the least ε
+    at δ after all of them, see `sitr.audit.exact.line`. There is none if a loss is infinite.
 
     >>> from sitr.audit import finite
     >>> response = finite([["3/4", "1/4"], ["1/4", "3/4"]])
@@ -160,6 +164,8 @@ def verification(
         (Figured.MEAN, "", mechanism.mean),
         (Figured.SUBGAUSSIAN, "", lambda: mechanism.subgaussian(rho=rho)),
         (Figured.RHO, "", lambda: rho),
+        *([] if xi is None else [(Figured.RHO_AT_XI, about(xi), lambda: mechanism.rho(xi=xi))]),
+        *([] if uses is None else [_best(mechanism, delta, uses)]),
         (Figured.RENYI, about(order), lambda: mechanism.renyi(order=order)),
         (Figured.MU, "", mechanism.mu),
         (Figured.INFINITE, "", mechanism.infinite_mass),
@@ -170,6 +176,15 @@ def verification(
         if progress is not None:
             progress((place + 1) / len(looks))
     return Verification(mechanism, tuple(lines), decisions)
+
+
+def _best(mechanism: FiniteMechanism, delta: Number, uses: int) -> tuple[Figured, str, Callable[[], Figure]]:
+    """The best pair (ξ, ρ), which is looked for at once: its ξ is the parameter of the figure."""
+    found = mechanism.best_line(delta=delta, times=uses)
+    figure = found.figure
+    if found.promise.rho == 0.0:  # ξ is the largest loss then, and the figure is about it
+        figure = replace(figure, value=Interval(0.0, 0.0), exact=Fraction(0), odds=None)
+    return Figured.BEST_RHO, at_most(found.promise.xi, digits=6), lambda: figure
 
 
 def _ends(figure: Figure) -> tuple[str, str]:

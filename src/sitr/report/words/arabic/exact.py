@@ -79,6 +79,8 @@ class ExactWords:
             Figured.MEAN: f"{ltr('μ = E[L]')}، المركزة",
             Figured.SUBGAUSSIAN: f"{ltr('τ')}، المركزة",
             Figured.RHO: f"{ltr('ρ')}، المركزة الصفرية",
+            Figured.RHO_AT_XI: f"{ltr('ρ')} عند {ltr(f'ξ = {parameter}')}",
+            Figured.BEST_RHO: f"{ltr('ρ')} عند أفضل {ltr(f'ξ = {parameter}')}",
             Figured.RENYI: f"ريني من الرتبة {ltr(parameter)}",
             Figured.MU: f"{ltr('μ')}، الغاوسية",
             Figured.INFINITE: f"احتمال {ltr('L = ∞')}",

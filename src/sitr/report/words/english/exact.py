@@ -72,6 +72,8 @@ class ExactWords:
             Figured.MEAN: "μ = E[L], concentrated",
             Figured.SUBGAUSSIAN: "τ, concentrated",
             Figured.RHO: "ρ, zero-concentrated",
+            Figured.RHO_AT_XI: f"ρ at ξ = {parameter}",
+            Figured.BEST_RHO: f"ρ at the best ξ = {parameter}",
             Figured.RENYI: f"Rényi of order {parameter}",
             Figured.MU: "μ, Gaussian",
             Figured.INFINITE: "P(L = ∞)",
