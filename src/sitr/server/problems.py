@@ -25,7 +25,7 @@ STATUS: tuple[tuple[type[SitrError], int], ...] = (
     (MissingExtra, 501),
     (SitrError, 422),
 )
-"""The status of an error: that of the first kind it belongs to. All but one are known before the charge."""
+"""The first kind that an error belongs to has its status. All but one are known before the charge."""
 
 MEDIA = "application/problem+json"
 

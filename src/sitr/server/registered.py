@@ -26,7 +26,7 @@ from sitr.server.users import User, Users, check_name
 from sitr.session.dataset import open as open_description
 
 PLACE = "datasets"
-"""The folder of registered data sets, in that of the server's state."""
+"""The folder of registered data sets, in the state folder of the server."""
 
 REFUSED = ("budget", "public", "table")
 """What a description must not have that is sent: these name places on the server, or elsewhere."""

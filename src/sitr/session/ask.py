@@ -37,7 +37,7 @@ def ask(
     fresh: bool = False,
     then: Then | None = None,
 ) -> tuple[Any, Receipt]:
-    """Charge the price, durably; then read the rows; then add the noise; then keep what is released. Always so.
+    """Charge the price, durably; then read the rows; then add the noise; then keep what is released.
 
     The same question at the same price is not charged again: what was kept for it is returned, and its receipt says so
     (`sitr.session.kept` says what "the same" means). A `fresh` answer is always charged, and so is one with coins of

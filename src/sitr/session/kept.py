@@ -117,7 +117,7 @@ class KeptAnswer:
 def keep(receipt: Receipt, plan: Plan, released: Any, *, at: Desk) -> Receipt:
     """The receipt, after what was released is durable and its hash is recorded; a warning where this is impossible.
 
-    The file of a second stage replaces that of the first, whose numbers it holds too.
+    The file of a second stage replaces the file of the first, and holds its numbers too.
     """
     try:
         content = _content(receipt, plan, released, at).encode()
@@ -164,8 +164,8 @@ def plan_hash(plan: Plan) -> str:
 def recorded(plan: Plan, coins: Coins, *, at: Desk) -> dict[str, str]:
     """What the ledger records of a charge: these hashes, the text of the plan, and whether its coins are for tests."""
     provenance = Provenance.of(coins)
-    told = provenance.value if provenance is Provenance.TEST else ""
-    return {**hashes(plan, at=at), "written": _written(plan), "coins": told}
+    tests = provenance.value if provenance is Provenance.TEST else ""
+    return {**hashes(plan, at=at), "written": _written(plan), "coins": tests}
 
 
 def _written(plan: Plan) -> str:

@@ -16,8 +16,8 @@ from sitr.session.desk import Desk
 def obstacles_of_price(price: Promise | None, query: BoundedQuery | None, desks: Sequence[Desk]) -> list[SitrError]:
     """Why this price cannot pay: its kind, what is left of each budget, or keys that need a δ.
 
-    The `query` is the question, or one that can be asked in its place; None if there is none. Without a price, that of
-    the whole budget tells whether there is a δ.
+    The `query` is the question, or one that can be asked in its place; None if there is none. Without a price, the
+    promise of the budget decides whether there is a δ.
     """
     return list({error.message: error for error in _found(price, query, desks)}.values())
 

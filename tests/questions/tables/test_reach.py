@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from itertools import combinations_with_replacement, product
 from typing import Any
 
@@ -9,8 +11,8 @@ import numpy as np
 import pytest
 
 from sitr.neighbors.relation import Relation
-from sitr.questions.tables.reach import agreeing, replaced, rows_worth
-from sitr.questions.tables.workload import Workload
+from sitr.questions.tables.reach import replaced, rows_worth
+from sitr.questions.tables.workload import Node, Workload
 from tests.questions.tables.conftest import column, information, planned, workload
 
 PAIRS = [(0, 1), (0, 2), (1, 2)]
@@ -18,6 +20,17 @@ PAIRS = [(0, 1), (0, 2), (1, 2)]
 
 def precisions(variances):
     return {node: 1 / variance for node, variance in variances.items()}
+
+
+def agreeing(workload: Workload, precisions: Mapping[Node, float], agree: Mapping[int, bool]) -> float:
+    """M_ab for two cells that agree in some columns, where all cells of a column are one family."""
+    return sum(
+        precision
+        * math.prod(
+            agree[column] - 1 / families[0] for (column, _), families in zip(node, workload.axes(node), strict=True)
+        )
+        for node, precision in precisions.items()
+    )
 
 
 @pytest.mark.parametrize("tables", [PAIRS, [(0,), (1,), (2,)], [(0, 1, 2)], [(0, 1), (2,)], [(0, 1), ()]])

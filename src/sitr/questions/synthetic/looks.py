@@ -56,7 +56,7 @@ class FirstLook:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Candidate:
-    """What a table hides in its groups, about, and what noise does to a table by cells."""
+    """About how much a table hides in its groups, and what noise does to a table by cells."""
 
     columns: Pair
     hidden: float

@@ -1,4 +1,4 @@
-"""Public structure of rows: what is true of every row, whoever's it is. It is built in and never learned.
+"""Public structure of rows: what is true of every row of everybody. It is built in and never learned.
 
 - A *derived* column is computed from others: by an expression (month from date), or by a public table (the region of a
   district). It is neither measured nor modelled, so that it costs nothing.

@@ -185,7 +185,7 @@ class LaplaceTables:
 def width(parts: Sequence[tuple[LaplaceTables, Fraction]], node: Node, *, confidence: Number) -> float:
     """Half the width of the interval of a cell whose noise is a sum of these, proved for the law of the sum.
 
-    It is that of the worst cell of the table; weights are rounded to 2^{−40}, which a millionth of the width covers.
+    It covers the worst cell of the table. Weights are rounded to 2^{−40}, which a millionth of the width covers.
     """
     found = []
     for held in parts[0][0].sizes(node):

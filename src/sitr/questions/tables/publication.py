@@ -195,7 +195,7 @@ class PublishedTables:
 
     def _ends_of_mean(self, measure: Measure, node: Node, *, confidence: Number) -> Ends:
         """All θ that are not far from C/N, after Fieller: |C − (θ − c)N| is at most z standard deviations for the true
-        θ, with this probability, whatever N is. Without a finite interval it is that of the bounds."""
+        θ, with this probability, whatever N is. Without a finite interval, the bounds are the ends."""
         plan, (total, weight) = self.plan, measure.weights[0]
         assert measure.values is not None and measure.ends is not None
         low, high = (float(end - measure.middle) for end in measure.ends)

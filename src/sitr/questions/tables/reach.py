@@ -50,17 +50,6 @@ def replaced(workload: Workload, precisions: Mapping[Node, float]) -> float:
     return min(4.0, max(1.0, far / whole) * _UP)
 
 
-def agreeing(workload: Workload, precisions: Mapping[Node, float], agree: Mapping[int, bool]) -> float:
-    """M_ab for two cells that agree in some columns, where all cells of a column are one family."""
-    return sum(
-        precision
-        * math.prod(
-            agree[column] - 1 / families[0] for (column, _), families in zip(node, workload.axes(node), strict=True)
-        )
-        for node, precision in precisions.items()
-    )
-
-
 def _apart(workload: Workload, precisions: Mapping[Node, float], columns: list[int]) -> float:
     """The largest ‖e_a − e_b‖², over all sets of columns in which two cells may agree."""
     sets = np.array([*product((1.0, 0.0), repeat=len(columns))])
