@@ -34,7 +34,7 @@ from sitr.backends.values import (
 from sitr.dataset.schema import MOST_STEPS, Column, Kind
 from sitr.neighbors.period import Period
 from sitr.questions.aggregate.bind import GroupKey
-from sitr.questions.aggregate.expressions.multiples import WHOLE, comb
+from sitr.questions.aggregate.expressions.multiples import WHOLE, progression
 from sitr.questions.aggregate.expressions.typed import Typed, column_typed, literal_typed
 from sitr.questions.aggregate.second_cap import SecondCap
 from sitr.questions.aggregate.view import used
@@ -487,7 +487,7 @@ def _listed(key: Key) -> bool:
 
     Clamped to a range that is not listed, a key has no others but NULL, if these are all whole numbers in the range.
     """
-    clamped = key.of.clamped and key.of.of.keys is None and comb(key.of.of) == WHOLE
+    clamped = key.of.clamped and key.of.of.keys is None and progression(key.of.of) == WHOLE
     return key.of.keys is not None and not (clamped and None in key.of.keys)
 
 

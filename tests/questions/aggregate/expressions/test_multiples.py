@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sitr.questions.aggregate.bind import grouped
-from sitr.questions.aggregate.expressions.multiples import Comb, comb
+from sitr.questions.aggregate.expressions.multiples import Progression, progression
 from sitr.questions.aggregate.expressions.ranges import Range
 from sitr.questions.aggregate.expressions.rules import range_of
 from sitr.questions.aggregate.expressions.typed import Typed
@@ -66,7 +66,7 @@ def test_whatever_a_row_holds_its_key_is_listed_or_left_out(text: str) -> None:
 def test_combs_hold_what_is_computed_from_their_numbers() -> None:
     chance = random.Random(3)
     for _ in range(300):
-        one, other = (Comb(chance.randint(-9, 9), chance.choice([0, 1, 2, 3, 5, 10])) for _ in range(2))
+        one, other = (Progression(chance.randint(-9, 9), chance.choice([0, 1, 2, 3, 5, 10])) for _ in range(2))
         numbers = [[each.first + k * each.step for k in range(-4, 5)] for each in (one, other)]
         for a, b in product(*numbers):
             assert holds(one + other, a + b)
@@ -74,12 +74,12 @@ def test_combs_hold_what_is_computed_from_their_numbers() -> None:
             assert holds(-one, -a)
 
 
-def holds(some: Comb, number: int) -> bool:
+def holds(some: Progression, number: int) -> bool:
     return number == some.first if some.step == 0 else (number - some.first) % some.step == 0
 
 
-@pytest.mark.parametrize("some", [Comb(5, 10), Comb(-3, 7), Comb(4, 0), Comb(0, 1)])
-def test_the_ends_of_a_comb_are_its_outermost_numbers(some: Comb) -> None:
+@pytest.mark.parametrize("some", [Progression(5, 10), Progression(-3, 7), Progression(4, 0), Progression(0, 1)])
+def test_the_ends_of_a_comb_are_its_outermost_numbers(some: Progression) -> None:
     for low, high in product(range(-20, 20), repeat=2):
         inside = [number for number in range(low, high + 1) if holds(some, number)]
         first, last = some.between(low, high)
@@ -88,9 +88,9 @@ def test_the_ends_of_a_comb_are_its_outermost_numbers(some: Comb) -> None:
 
 def test_doubles_that_are_not_exact_have_no_multiples() -> None:
     """2^53 + 1 is no double: a product beyond it is rounded, and need not be a multiple."""
-    assert comb(typed("n * 10")) == Comb(0, 10)
-    assert comb(typed("n * 9007199254740990")) == Comb(0, 1)
-    assert comb(typed("m * 10")) == Comb(0, 1)  # without bounds
+    assert progression(typed("n * 10")) == Progression(0, 10)
+    assert progression(typed("n * 9007199254740990")) == Progression(0, 1)
+    assert progression(typed("m * 10")) == Progression(0, 1)  # without bounds
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ EXACT = 2**53
 """Whole numbers up to this are doubles."""
 
 
-class Computed(Protocol):
+class Ranged(Protocol):
     """What is needed of a `Typed` expression."""
 
     @property
@@ -28,7 +28,7 @@ class Computed(Protocol):
     @property
     def kind(self) -> Kind: ...
     @property
-    def parts(self) -> tuple[Computed, ...]: ...
+    def parts(self) -> tuple[Ranged, ...]: ...
     @property
     def low(self) -> Fraction | None: ...
     @property
@@ -41,51 +41,51 @@ class Computed(Protocol):
     def value(self) -> object: ...
 
 
-class Comb(NamedTuple):
+class Progression(NamedTuple):
     """The numbers first + k · step for whole k; with step 0, the first one alone."""
 
     first: int
     step: int
 
-    def __add__(self, other: object) -> Comb:
-        assert isinstance(other, Comb)
-        return Comb(self.first + other.first, math.gcd(self.step, other.step))
+    def __add__(self, other: object) -> Progression:
+        assert isinstance(other, Progression)
+        return Progression(self.first + other.first, math.gcd(self.step, other.step))
 
-    def __neg__(self) -> Comb:
-        return Comb(-self.first, self.step)
+    def __neg__(self) -> Progression:
+        return Progression(-self.first, self.step)
 
-    def __mul__(self, other: object) -> Comb:
+    def __mul__(self, other: object) -> Progression:
         """(a + ks)(b + lt) = ab + k·sb + l·ta + kl·st."""
-        assert isinstance(other, Comb)
+        assert isinstance(other, Progression)
         mixed = (self.step * other.first, other.step * self.first, self.step * other.step)
-        return Comb(self.first * other.first, math.gcd(*mixed))
+        return Progression(self.first * other.first, math.gcd(*mixed))
 
     def between(self, low: int, high: int) -> tuple[int, int]:
         """The least of them from `low` on and the greatest up to `high`; out of order if there are none.
 
-        >>> Comb(5, 10).between(0, 99), Comb(7, 0).between(0, 99), Comb(7, 0).between(8, 9)
+        >>> Progression(5, 10).between(0, 99), Progression(7, 0).between(0, 99), Progression(7, 0).between(8, 9)
         ((5, 95), (7, 7), (10, 7))
         """
         step = self.step or max(abs(self.first - low), abs(self.first - high), 0) + 1
         return low + (self.first - low) % step, high - (high - self.first) % step
 
 
-WHOLE = Comb(0, 1)
+WHOLE = Progression(0, 1)
 
 
-def comb(typed: Computed) -> Comb:
+def progression(typed: Ranged) -> Progression:
     """The whole numbers that the values of a whole expression are among."""
     if typed.kind is not Kind.INTEGER or typed.low is None or typed.high is None:
         return WHOLE
     if max(-typed.low, typed.high) > EXACT:
         return WHOLE
     if typed.is_literal:
-        return Comb(int(typed.low), 0)
+        return Progression(int(typed.low), 0)
     rule = _RULES.get(typed.what) if isinstance(typed.what, str) else None
     return WHOLE if rule is None else rule(typed.parts)
 
 
-def without_remainder(parts: tuple[Computed, ...]) -> int | None:
+def without_remainder(parts: tuple[Ranged, ...]) -> int | None:
     """The number k in x - x % k, where x and k are whole and k is written out; None for other differences.
 
     The remainder has the sign of x, so that this is the multiple of k next to x, towards 0.
@@ -97,49 +97,49 @@ def without_remainder(parts: tuple[Computed, ...]) -> int | None:
     return abs(int(by.low)) or None if by.is_literal and by.kind is Kind.INTEGER and by.low is not None else None
 
 
-def _either(parts: Sequence[Computed]) -> Comb:
+def _either(parts: Sequence[Ranged]) -> Progression:
     """One of these values."""
-    first, *others = (comb(part) for part in parts if not part.is_null)
+    first, *others = (progression(part) for part in parts if not part.is_null)
     apart = (other.first - first.first for other in others)
-    return Comb(first.first, math.gcd(first.step, *(other.step for other in others), *apart))
+    return Progression(first.first, math.gcd(first.step, *(other.step for other in others), *apart))
 
 
-def _difference(parts: tuple[Computed, ...]) -> Comb:
+def _difference(parts: tuple[Ranged, ...]) -> Progression:
     by = without_remainder(parts)
-    return comb(parts[0]) + -comb(parts[1]) if by is None else Comb(0, by)
+    return progression(parts[0]) + -progression(parts[1]) if by is None else Progression(0, by)
 
 
-def _remainder(parts: tuple[Computed, ...]) -> Comb:
+def _remainder(parts: tuple[Ranged, ...]) -> Progression:
     """x - k·y for some whole k."""
-    one, other = map(comb, parts)
-    return Comb(one.first, math.gcd(one.step, other.first, other.step))
+    one, other = map(progression, parts)
+    return Progression(one.first, math.gcd(one.step, other.first, other.step))
 
 
-def _absolute(parts: tuple[Computed, ...]) -> Comb:
-    found = comb(parts[0])
-    return Comb(found.first, math.gcd(found.step, 2 * found.first))
+def _absolute(parts: tuple[Ranged, ...]) -> Progression:
+    found = progression(parts[0])
+    return Progression(found.first, math.gcd(found.step, 2 * found.first))
 
 
-def _rounded(parts: tuple[Computed, ...]) -> Comb:
+def _rounded(parts: tuple[Ranged, ...]) -> Progression:
     """ROUND(x, -2) has multiples of 100; whole numbers, and FLOOR and CEIL of them, stay what they are."""
     places = parts[1].value if len(parts) == 2 else 0
     assert isinstance(places, int)
-    unit, found = 10 ** -min(places, 0), comb(parts[0])
-    return Comb(0, unit) if found.first % unit or found.step % unit else found
+    unit, found = 10 ** -min(places, 0), progression(parts[0])
+    return Progression(0, unit) if found.first % unit or found.step % unit else found
 
 
-_RULES: dict[str, Callable[[tuple[Computed, ...]], Comb]] = {
-    "+": lambda parts: comb(parts[0]) + comb(parts[1]),
+_RULES: dict[str, Callable[[tuple[Ranged, ...]], Progression]] = {
+    "+": lambda parts: progression(parts[0]) + progression(parts[1]),
     "-": _difference,
-    "*": lambda parts: comb(parts[0]) * comb(parts[1]),
+    "*": lambda parts: progression(parts[0]) * progression(parts[1]),
     "%": _remainder,
-    "NEGATE": lambda parts: -comb(parts[0]),
+    "NEGATE": lambda parts: -progression(parts[0]),
     "ABS": _absolute,
     "FLOOR": _rounded,
     "CEIL": _rounded,
     "ROUND": _rounded,
-    "CAST": lambda parts: comb(parts[0]),
-    "NULLIF": lambda parts: comb(parts[0]),
+    "CAST": lambda parts: progression(parts[0]),
+    "NULLIF": lambda parts: progression(parts[0]),
     "COALESCE": _either,
     "CLAMP": _either,
     "LEAST": _either,

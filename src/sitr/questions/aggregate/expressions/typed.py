@@ -11,7 +11,7 @@ from sitr.dataset.literals import writable
 from sitr.dataset.schema import Column, Key, Kind
 from sitr.numbers import exact
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, spelled
-from sitr.questions.aggregate.expressions.multiples import comb
+from sitr.questions.aggregate.expressions.multiples import progression
 from sitr.questions.aggregate.spelling import Value
 
 MOST_KEYS = 10_000
@@ -98,7 +98,7 @@ class Typed:
         """
         assert self.low is not None
         assert self.high is not None
-        return comb(self).between(math.ceil(self.low), math.floor(self.high))
+        return progression(self).between(math.ceil(self.low), math.floor(self.high))
 
     @property
     def possible(self) -> tuple[Key, ...] | None:
@@ -107,7 +107,7 @@ class Typed:
             return self.keys
         if self.kind not in (Kind.INTEGER, Kind.DATE) or self.low is None or self.high is None:
             return None
-        step, (first, last) = comb(self).step or 1, self.whole_ends
+        step, (first, last) = progression(self).step or 1, self.whole_ends
         if not 0 <= (last - first) // step < MOST_KEYS or max(-first, last) > LARGEST_KEY:
             return None
         numbers = range(first, last + 1, step)
