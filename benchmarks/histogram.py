@@ -2,7 +2,8 @@
 
 Counting is compared with DuckDB's own GROUP BY of the same quotient, on the same file of public numbers. Errors are the
 mean l1 distance between released and exact shares, over repeated releases of generated tables. Intervals of
-ranges are judged by how often they contain the exact sum, and by their time.
+ranges are judged by how often they contain the exact sum, and by their time. `--only ranges` compares the root mean
+square errors of all ranges by method, stated and measured, and does nothing else.
 """
 
 from __future__ import annotations
@@ -29,12 +30,17 @@ from sitr.backends.duckdb import open_source
 from sitr.dataset.cells import Even, Grid, Rule
 from sitr.dataset.schema import Column, Kind
 from sitr.dataset.schema import Table as Described
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.summed import Summand, least_width
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
+from sitr.noise.coins import system_coins
+from sitr.questions.histogram.methods import Flat, Prefixes, Ranges, Tree
 from sitr.questions.histogram.projection import Ties, lattice
+from sitr.questions.histogram.question import HistogramQuestion
+from sitr.questions.histogram.release import release
 from sitr.questions.histogram.tally import Tally
 from sitr.questions.histogram.ties import best_ties
 
@@ -204,6 +210,70 @@ def ranges(*, runs: int, repeat: int, cells: tuple[int, ...] = (20, 1000, 100_00
             yield Range(type(noise).__name__, number, held, seconds)
 
 
+@dataclass(frozen=True, slots=True)
+class RangeErrors:
+    """The root mean square error of all ranges at zcdp(0.5), for rows: stated by the plan, and of `releases`."""
+
+    shape: str
+    method: str
+    stated: float
+    measured: float
+    apart: float
+    """Their distance, in standard errors of the mean of the squared errors of the releases."""
+    releases: int
+    seconds: float
+
+
+def range_errors(
+    *, releases: int, shapes: tuple[tuple[int, ...], ...] = ((64,), (1024,), (64, 64))
+) -> Iterator[RangeErrors]:
+    """Errors of releases of empty tables, over all ranges or rectangles, without a list of them."""
+    for shape in shapes:
+        columns = tuple(Column(f"x{place}", Kind.REAL) for place in range(len(shape)))
+        table = Described("numbers", columns, Row(), Relation.ADD_REMOVE, 1, 1)
+        axes = [
+            Even(column, Fraction(0), Fraction(1), bins, Rule.CLAMP, Rule.DROP)
+            for column, bins in zip(columns, shape, strict=True)
+        ]
+        tally = Tally.of(table, Grid(tuple(axes)))
+        for method in (Flat(), *((Tree(2), Tree(4)) if len(shape) == 1 else ()), Prefixes(), Ranges()):
+            question = HistogramQuestion(tally, method)
+            plan = question.plan(ZeroConcentratedDP(0.5))
+            start = time.process_time()
+            squares = [
+                _mean_square(release(plan, {}, coins=system_coins()).counts.reshape(shape)) for _ in range(releases)
+            ]
+            seconds = (time.process_time() - start) / releases
+            name = f"{method} → {plan.method}" if isinstance(method, Ranges) else str(method)
+            stated, mean = plan.range_deviation(), float(np.mean(squares))
+            apart = abs(mean - stated**2) / (float(np.std(squares, ddof=1)) / math.sqrt(releases))
+            cells = " × ".join(map(str, shape))
+            yield RangeErrors(cells, name, stated, math.sqrt(mean), apart, releases, seconds)
+
+
+def _mean_square(counts: Noisy) -> float:
+    """The mean square of the sums over all rectangles: on each axis, of all differences of two prefix sums."""
+    sums = counts
+    for axis in range(counts.ndim):
+        sums = np.cumsum(sums, axis)
+        sums = np.concatenate([np.zeros_like(sums.take([0], axis)), sums], axis)
+        order = np.argwhere(np.tri(sums.shape[axis], k=-1, dtype=bool))
+        sums = sums.take(order[:, 0], axis) - sums.take(order[:, 1], axis)
+    return float(np.mean(sums**2))
+
+
+def range_table(found: list[RangeErrors]) -> Table:
+    table = Table(
+        title="Root mean square error of all ranges, zcdp(0.5)", title_justify="left", box=None, pad_edge=False
+    )
+    for heading in ("cells", "method", "stated", "measured", "releases", "apart, in standard errors", "CPU s"):
+        table.add_column(heading, justify="left" if heading == "method" else "right")
+    for one in found:
+        figures = (f"{one.stated:.4f}", f"{one.measured:.4f}", f"{one.releases}", f"{one.apart:.2f}")
+        table.add_row(one.shape, one.method, *figures, f"{one.seconds:.3f}")
+    return table
+
+
 def targets(
     found: Errors, again: Errors, counted: list[Counting], projected: dict[str, float], summed: list[Range]
 ) -> Iterator[Target]:
@@ -259,6 +329,12 @@ def report(
 def main() -> None:
     options = _options()
     console = Console(width=120)
+    if options.only == "ranges":
+        compared = list(range_errors(releases=40 * options.repeat))
+        console.print(range_table(compared))
+        if options.json:
+            options.json.write_text(json.dumps([asdict(one) for one in compared], indent=1) + "\n")
+        return
     found: Errors = {}
     again: Errors = {}
     for case in CASES:
@@ -279,6 +355,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.histogram", description=__doc__)
     parser.add_argument("--json", type=Path, help="write all figures to this file too")
+    parser.add_argument("--only", choices=["ranges"], help="compare methods for ranges, and nothing else")
     parser.add_argument("--rows", type=int, default=ROWS, help="number of rows to count")
     parser.add_argument("--repeat", type=int, default=5, help="time each this often; the best counts")
     return parser.parse_args()

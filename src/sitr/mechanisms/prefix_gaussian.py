@@ -49,7 +49,7 @@ class PrefixGaussian:
 
     L is lower triangular with the entries c_{t−i}, c_k = C(2k, k)/4^k. The answer follows from Lx + σz, since
     Ax + σLz = L(Lx + σz): the real mechanism is μ-Gaussian private with μ = Δ/σ, where Δ bounds ‖Lv‖ for all v by which
-    one unit moves x, see `sitr.sensitivity.prefixes`.      [FHU23, Thm 1; HUU23, Sec. 3; DRS22, Thm 2.7]
+    one unit moves x, see `sitr.sensitivity.prefixes`.      [FHU23; HUU23; DRS22, Thm 2.7]
 
     `axes` says how many cells of each column are in a line, and how many beside it, which get noise by themselves; over
     several columns, sums are over all lines at once, and L is a Kronecker product. Prefix sums are whole numbers, hence

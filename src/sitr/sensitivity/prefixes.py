@@ -1,7 +1,7 @@
 """How far one unit moves counts in the metric of prefix noise.
 
 Noise for prefix sums is σ·Lz, where L is lower triangular with the entries c_{t−i}, c_k = C(2k, k)/4^k: the square root
-of the matrix of prefix sums, because Σ c_k x^k = (1 − x)^{−1/2}.      [FHU23, Sec. 3; HUU23, Sec. 3]
+of the matrix of prefix sums, because Σ c_k x^k = (1 − x)^{−1/2}.      [FHU23; HUU23]
 
 So Ax + σLz = L(Lx + σz) is post-processing of Lx + σz, and what counts is ‖Lv‖ for the vectors v that a unit adds to
 the counts x. Of several columns, L is the Kronecker product of theirs; cells beside a line are a block of their own,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sitr.errors import QuestionError
+from sitr.errors import QuestionError, unknown_name
 from sitr.noise.coins import Coins, system_coins
 from sitr.numbers import Number
 from sitr.questions.aggregate.expressions.expression import Expression
@@ -48,6 +49,29 @@ class HistogramAnswer(Answer):
                 do="Number the cells from 0, in the order of the table.",
             )
         return self.histogram.over(np.arange(first, last + 1), confidence=confidence)
+
+    def rectangle(self, ranges: Mapping[str, tuple[int, int]], *, confidence: Number = 0.95) -> RangeEstimate:
+        """The sum over the cells from `first` to `last` of each named column, with its interval.
+
+        Cells of a column are numbered from 0, in the order of the table; of columns without a range, all cells count.
+        """
+        grid = self.histogram.grid
+        names = [axis.column.name for axis in grid.axes]
+        wanted = np.ones(grid.shape, np.bool_)
+        for name, (first, last) in ranges.items():
+            if name not in names:
+                raise unknown_name(name, names, lacks="The histogram has no column")
+            axis = names.index(name)
+            if not 0 <= first <= last < grid.shape[axis]:
+                raise QuestionError(
+                    wanted=f"a range of cells with 0 ≤ first ≤ last ≤ {grid.shape[axis] - 1}",
+                    given=f"{first!r} to {last!r}",
+                    do="Number the cells from 0, in the order of the table.",
+                )
+            inside = np.zeros(grid.shape[axis], np.bool_)
+            inside[first : last + 1] = True
+            wanted &= inside.reshape([-1 if place == axis else 1 for place in range(len(names))])
+        return self.histogram.over(np.flatnonzero(wanted), confidence=confidence)
 
     def lattice(self, *, total: int | None = None, ties: Ties | None = None) -> HistogramAnswer:
         """The nearest nonnegative integer counts, in ℓ1 distance, with this total."""

@@ -110,7 +110,7 @@ def test_wanted_ranges_decide() -> None:
 
 
 @pytest.mark.parametrize("relation", [ADD, REPLACE])
-@pytest.mark.parametrize("unit", [Row(), Person(U)])
+@pytest.mark.parametrize("unit", [Row(), Person("u")])
 def test_noise_is_fitted_to_the_reach_of_a_unit(unit: Unit, relation: Relation) -> None:
     groups, rows = (1, 1) if isinstance(unit, Row) else (3, 2)
     counts = tally(even(X, 30), unit=unit, relation=relation, groups=groups, rows=rows)
