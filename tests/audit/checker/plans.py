@@ -50,8 +50,8 @@ class InMemory:
     def standing(self, account: str) -> Filter[Any]:
         return self.budgets[account]
 
-    def entries(self, account: str) -> tuple[()]:
-        del account
+    def asked(self, account: str, *, question: str) -> tuple[()]:
+        del account, question
         return ()
 
     def charge(self, account: str, **_: Any) -> Any:
