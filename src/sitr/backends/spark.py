@@ -38,8 +38,8 @@ else:  # only joins with public tables need DuckDB
     engine, pa = Later("sitr.backends.engine"), Later("pyarrow")
 
 LONGEST = 20_000
-"""The most letters of all expressions of a statement, without their values. An expression of 17,583 letters was planned
-in 34 seconds by a driver with 1 GB, and one of 35,599 in 198 seconds; questions have a hundredth of that."""
+"""The most letters of all expressions of a statement, without their values. An expression of 17,583 letters took 34
+seconds with a driver of 1 GB on a busy machine, and one of 35,599 letters 198 seconds."""
 
 MOST_PUBLIC = 1_000_000
 """The most rows of a public table, whose values are read before a question is planned."""
