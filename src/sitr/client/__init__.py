@@ -4,7 +4,9 @@
 connection     one server: https, a token, and what happens when the connection is lost
 problems       the errors of a server as the same errors that Sitr raises here
 books          the ledger of a data set, as far as its server shows it
+call           how a question is sent
 far            budgets whose questions are planned and previewed here, and asked there
+far_synthesis  synthetic rows: the model is fitted there, and rows are drawn here
 connect        `sitr.connect`
 =============  ========================================================================================================
 

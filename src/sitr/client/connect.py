@@ -7,8 +7,9 @@ from typing import NoReturn
 
 from sitr.backends.backend import Backend
 from sitr.client.books import ServerLedger
+from sitr.client.call import FarCall
 from sitr.client.connection import TIMEOUT, ServerConnection, no_server, part
-from sitr.client.far import FarBudget, FarCall
+from sitr.client.far import FarBudget
 from sitr.dataset.schema import Table
 from sitr.errors import InvalidUse, LedgerError, printable
 from sitr.ledger.sql import sitr_version

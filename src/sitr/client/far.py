@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
-from uuid import uuid4
 
 from sitr.client.books import ServerLedger
+from sitr.client.call import FarCall
 from sitr.dataclass import dataclass
-from sitr.errors import InvalidUse, LedgerError
+from sitr.errors import InvalidUse
 from sitr.flavors.notation import write
 from sitr.flavors.price import Amounts, Price, price_of
-from sitr.ledger.entry import Warrant
-from sitr.ledger.receipt import Receipt
 from sitr.namespace import Later
 from sitr.numbers import Number
-from sitr.plans.plan import Plan
-from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.batch.question import BatchQuestion
-from sitr.questions.question import Question
 from sitr.session.aggregate import AggregateRequest
 from sitr.session.answer import Answer
 from sitr.session.batch import Batch
@@ -27,7 +22,6 @@ from sitr.session.budget import Budget
 from sitr.session.carried import read
 from sitr.session.desk import Desk
 from sitr.session.histogram import HistogramAnswer
-from sitr.session.kept import plan_hash
 from sitr.session.period import in_period
 from sitr.session.reopened import shown
 from sitr.session.request import Request
@@ -40,59 +34,7 @@ if TYPE_CHECKING:
 else:  # most questions need no synthetic rows
     far_synthesis = Later("sitr.client.far_synthesis")
 
-Body = dict[str, Any]
 Sent = TypeVar("Sent", bound=Request[Any])
-
-
-@dataclass(frozen=True, slots=True)
-class FarCall:
-    """How a question is sent: which route takes it, and what it is there."""
-
-    books: ServerLedger
-    route: str = "ask"
-    body: Mapping[str, Any] | None = None
-    question: Question | None = None
-    """The question that the body stands for. One that was changed since is sent as the text that it has now."""
-
-    def ask(
-        self, question: Question, plan: Plan, *, price: Price, warrant: Warrant, fresh: bool
-    ) -> tuple[Any, Receipt]:
-        """Let the server charge and answer. It refuses a question that it understands differently."""
-        found = self.posted(question, plan, price=price, warrant=warrant, fresh=fresh)
-        released, receipt = read(found, ledger=self.books)
-        check_same(released.plan, plan)
-        return released, receipt
-
-    def posted(
-        self, question: Question, plan: Plan, *, price: Price, warrant: Warrant, fresh: bool, **more: object
-    ) -> Any:
-        """What the server sends back for a question."""
-        sent: Body = {**self.sent(question), "price": write(price_of(price)), "plan": plan_hash(plan), "fresh": fresh}
-        sent |= {"account": self.books.share} if self.books.share else {}
-        sent |= {"period": self.books.period} if self.books.period else {}
-        sent |= {"request": warrant.request} if warrant.request else {}
-        place, key = f"{self.books.place}/{self.route}?exact=true", warrant.key or f"client-{uuid4()}"
-        return self.books.connection.post(place, sent | more, key=key)
-
-    def sent(self, question: Question) -> Body:
-        """What is sent to the server for a question."""
-        body = dict(self.body or {})
-        if self.body is not None and question == self.question:
-            return body
-        if not isinstance(question, AggregateQuestion):
-            raise InvalidUse(
-                given="This question cannot be sent to a server.", do="Ask a question in SQL, or a histogram or tables."
-            )
-        return {**body, "sql": question.text()}
-
-
-def check_same(answered: Plan, planned: Plan) -> None:
-    """Refuse an answer to another question than the one that was planned."""
-    if plan_hash(answered) != plan_hash(planned):
-        raise LedgerError(
-            given="The server answered another question than the one that was planned here.",
-            do="Check that both run the same version of Sitr; the answer is kept on the server.",
-        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -8,8 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Unpack, cast
 
+from sitr.client.call import FarCall, check_same
 from sitr.client.connection import no_server
-from sitr.client.far import FarCall, check_same
 from sitr.errors import InvalidUse
 from sitr.flavors.price import Amounts, Price, price_of
 from sitr.noise.coins import Coins

@@ -19,7 +19,7 @@ from sitr.server.bodies import Body, OneQuestion
 from sitr.server.compared import compared, similar
 from sitr.server.described import described
 from sitr.server.metrics import exposition
-from sitr.server.previews import Paying
+from sitr.server.previews import PreviewPayment
 from sitr.server.previews import preview as previewed
 from sitr.server.role import Scope, UserRole
 from sitr.server.sent import MOST_REASON
@@ -207,7 +207,7 @@ def preview(
     """What an answer would cost and how far off it would be. Free; reads no rows."""
     asked = body.question()
     limiter.count("preview", caller.name, most=settings.previews_per_minute, times=asked.effort)
-    paying = Paying(body.price, body.account, body.period)
+    paying = PreviewPayment(body.price, body.account, body.period)
     content = previewed(previews, office, caller.user, name, asked, paying)
     return Response(content, media_type=JSON)
 

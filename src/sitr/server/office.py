@@ -138,7 +138,7 @@ class OpenedDataset:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DescribedPlace:
     """Where a data set is described, and its budget."""
 
     name: str
@@ -177,12 +177,12 @@ class Office:
                 continue
         return found
 
-    def place(self, name: str) -> Place:
+    def place(self, name: str) -> DescribedPlace:
         """Where a data set is described."""
         path = self.path(name)
-        return Place(name.casefold(), path, *self.described(name, path))
+        return DescribedPlace(name.casefold(), path, *self.described(name, path))
 
-    def open(self, user: User, name: str, *, place: Place | None = None) -> OpenedDataset:
+    def open(self, user: User, name: str, *, place: DescribedPlace | None = None) -> OpenedDataset:
         """A data set by its name, if this person has a role in it; a steward also sees one that nobody has taken."""
         if user.role is UserRole.ADMINISTRATOR:
             raise Unknown
@@ -208,7 +208,7 @@ class Office:
             return dataset, dataset.budget()
 
     @contextmanager
-    def acting_as(self, user: User, name: str, *, place: Place | None = None) -> Iterator[OpenedDataset]:
+    def acting_as(self, user: User, name: str, *, place: DescribedPlace | None = None) -> Iterator[OpenedDataset]:
         """A data set, in the name of somebody. Nothing is asked of one that nobody has taken."""
         with acting(user.name):
             with looking():

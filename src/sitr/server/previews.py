@@ -25,7 +25,7 @@ from sitr.language import digits, spoken
 from sitr.ledger.looking import looking
 from sitr.ledger.steward import newest
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.server.office import QUICK, Office, Place
+from sitr.server.office import QUICK, DescribedPlace, Office
 from sitr.server.sent import SentQuestion, understood
 from sitr.server.users import User
 from sitr.session.aggregate import AggregateRequest
@@ -69,7 +69,7 @@ class Previews:
 
 
 @dataclass(frozen=True, slots=True)
-class Paying:
+class PreviewPayment:
     """The price, and who would pay it."""
 
     price: str
@@ -77,7 +77,9 @@ class Paying:
     period: str = ""
 
 
-def preview(previews: Previews, office: Office, user: User, name: str, asked: SentQuestion, paying: Paying) -> bytes:
+def preview(
+    previews: Previews, office: Office, user: User, name: str, asked: SentQuestion, paying: PreviewPayment
+) -> bytes:
     """The preview of a question as JSON. Reads no rows and spends nothing."""
     short = asked.effort <= QUICK  # others wait for their ledgers while one looks
     with looking() if short else nullcontext():
@@ -123,7 +125,7 @@ def _written(found: dict[str, Any]) -> bytes:
     return json.dumps(found, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def _version(place: Place) -> tuple[Hashable, ...] | None:
+def _version(place: DescribedPlace) -> tuple[Hashable, ...] | None:
     """What changes whenever a preview could change; None if that is not known: public tables are files of others."""
     if place.dataset.public:
         return None
