@@ -50,7 +50,7 @@ def reach(axes: Sequence[Line], *, each: int, total: int, groups: int, relation:
     >>> float(alone) ** 2, 1 + 0.5**2 + 0.375**2 + 0.3125**2
     (1.488281..., 1.48828125)
     >>> float(reach([(4, 0)], each=1, total=2, groups=2, relation=Relation.ADD_REMOVE) / alone)
-    1.81...
+    1.73...
     """
     cells = math.prod(map(sum, axes))
     if min(each, total, groups) < 1 or not axes or any(min(axis) < 0 or sum(axis) < 1 for axis in axes):
