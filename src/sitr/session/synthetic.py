@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Unpack, cast, overload
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sitr import arguments
 from sitr.backends.derivation import with_derived
@@ -79,11 +80,16 @@ class Synthetic(Answer):
     def draw(self, rows: int | None = None, *, coins: Coins | None = None) -> pa.Table:
         """New rows as Arrow, in the types of the original columns; as many as the data set has, by noisy count.
 
+        If the rows of each person are drawn together, whole people are drawn, with about this many rows.
+
         Whichever coins draw them, rows are as private as the noisy tables: drawing is work on what was released.
         """
         check_number(rows)
-        tossed = coins if coins is not None else system_coins()
-        cells = self.portrait.draw(self.portrait.size if rows is None else rows, coins=tossed)
+        return self._drawn(rows, coins if coins is not None else system_coins())
+
+    def _drawn(self, rows: int | None, coins: Coins, *, after: int = 0) -> pa.Table:
+        """The rows; people are numbered after this number."""
+        cells = self.portrait.draw(self.portrait.size if rows is None else rows, coins=coins, after=after)
         drawn = with_derived(cells, self.portrait.structure.derived, self.portrait.schema)
         return drawn.replace_schema_metadata({"sitr": json.dumps({"synthetic": True, "private": self.private})})
 
@@ -91,9 +97,10 @@ class Synthetic(Answer):
         """New rows like those of `draw`, at most this many at a time, for files that do not fit into the memory."""
         check_number(rows)
         tossed = coins if coins is not None else system_coins()
-        left = self.portrait.size if rows is None else rows
+        left, people, diary = self.portrait.size if rows is None else rows, 0, self.portrait.plan.diary
         while True:
-            yield (drawn := self.draw(min(most, left), coins=tossed))
+            yield (drawn := self._drawn(min(most, left), tossed, after=people))
+            people += 0 if diary is None else pc.count_distinct(drawn[diary.unit.column]).as_py()
             left -= min(most, left)
             if not left or not drawn.num_rows:
                 return
@@ -209,7 +216,9 @@ class Synthetic(Answer):
     def validity(self, rows: pa.Table | None = None) -> tuple[Checked, ...]:
         """How many of these rows, or of those of the table, break a type, a bound or a rule: none that Sitr drew."""
         found, derived = self.table if rows is None else rows, self.portrait.structure.derived
-        own = found.select([*self.portrait.plan.sheet.names])
+        diary = self.portrait.plan.diary
+        person = () if diary is None else (diary.unit.column,)
+        own = found.select([*person, *(axis.column.name for axis in self.portrait.plan.declared)])
         return validity(self.portrait, found, with_derived(own, derived, self.portrait.schema))
 
     def agreement(self, rows: pa.Table | None = None) -> Agreement:
@@ -223,7 +232,7 @@ class Synthetic(Answer):
     def _brief(self) -> str:
         paper, say = self.paper, self.paper.words.summary
         size = self.portrait.size if self.rows is None else self.rows
-        made = replace(paper, value=say.synthetic(self.portrait.plan.sheet.names))
+        made = replace(paper, value=say.synthetic(tuple(axis.column.name for axis in self.portrait.plan.declared)))
         return terminal.as_text(terminal.brief(made, say.answer(self.receipt, size)))
 
     def __str__(self) -> str:
@@ -241,7 +250,7 @@ class Synthetic(Answer):
 
     def codes(self, rows: pa.Table | None) -> Codes:
         """The cells of public rows, cut as the data were."""
-        return coded(open_source(self.table if rows is None else rows, types={}), self.portrait.plan.sheet)
+        return coded(open_source(self.table if rows is None else rows, types={}), self.portrait.plan.reading)
 
 
 def check_number(rows: int | None) -> None:
