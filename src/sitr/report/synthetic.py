@@ -127,6 +127,7 @@ def quality(found: Quality, receipt: Receipt | None, *, private: bool, words: Wo
     facts: Facts = (
         ("compared", say.compared(found)),
         *((("accuracy", say.accuracy(*found.scores)),) if found.scores is not None else ()),
+        *((("propensity", say.propensity(found.propensity)),) if found.propensity is not None else ()),
         *(() if receipt is None else (*again(receipt, words), *entry(receipt, words))),
     )
     return Paper(
@@ -258,5 +259,7 @@ def _figures(found: Quality, *, private: bool) -> dict[str, Any]:
         "pairs": listed(found.pairs),
         "ranges": listed(found.ranges),
         "correlations": listed(found.correlations),
+        "propensity": found.propensity,
+        "subgroups": listed(found.subgroups),
         "scores": None if found.scores is None else dict(zip(("synthetic", "real"), found.scores, strict=True)),
     }

@@ -119,9 +119,7 @@ class Synthetic(Answer):
 
     def errors(self, *, confidence: Number = 0.95) -> dict[str, float]:
         """The error of each count, by table, for the tables of single columns, or of all columns together."""
-        plan = self.portrait.plan
-        known = plan.measurements[: len(plan.division.alone())]
-        return {each.name: each.error(confidence=confidence) for each in known}
+        return {each.name: each.error(confidence=confidence) for each in self.portrait.plan.known()}
 
     def intervals(self, *, confidence: Number = 0.95) -> pa.Table:
         """The counts of the tables of single columns, or of all columns together, with their intervals."""
@@ -132,15 +130,18 @@ class Synthetic(Answer):
 
         `holdout` is the name under which the steward declared the table, `sitr.protect(…, public={name: …})`. With a
         `target`, a classifier is trained on synthetic rows and tried on the hold-out, beside one trained on half of
-        the hold-out (needs scikit-learn).
+        the hold-out; another one tries to tell synthetic rows from those of the hold-out; and errors are shown for each
+        value of the target (needs scikit-learn).
         """
         real, synthetic = self._asked().holdout(holdout), self.codes(rows)
         found = quality.against(self.portrait, synthetic, real, name=holdout)
         if target is not None:
-            from sitr.learn.trial import scores  # noqa: PLC0415 - an extra
+            from sitr.learn.trial import propensity, scores  # noqa: PLC0415 - an extra
 
             names = [*self.portrait.plan.sheet.names]
-            found = replace(found, scores=scores(names, synthetic, real, target=target))
+            tried = scores(names, synthetic, real, target=target)
+            groups = quality.subgroups(self.portrait, synthetic, real, names.index(target))
+            found = replace(found, scores=tried, propensity=propensity(synthetic, real), subgroups=groups)
         return QualityAnswer(found, None, self)
 
     def measure(

@@ -205,6 +205,12 @@ class SynthesisPlan(Plan):
     people: SynthesisPlan | None = None
     """The plan of the tables of people, whose measurements come first in this plan."""
 
+    def known(self) -> list[Measurement]:
+        """The tables that are fixed before any row is read: of people, and of the columns of the sheet."""
+        people = [] if self.people is None else self.people.known()
+        first = 0 if self.people is None else len(self.people.measurements)
+        return [*people, *self.measurements[first : first + len(self.division.alone())]]
+
     @property
     def reading(self) -> Sheet | Diary:
         """What is read from the data."""

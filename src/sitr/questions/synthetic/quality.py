@@ -51,6 +51,20 @@ def against(portrait: Portrait, synthetic: Codes, holdout: Codes, *, name: str) 
     return Quality(None, tuple(single), tuple(pairs), tuple(ranges), tuple(correlations), holdout=name)
 
 
+def subgroups(portrait: Portrait, synthetic: Codes, holdout: Codes, target: int) -> tuple[Figure, ...]:
+    """For each value of the target that both tables have: the mean Σ |p − q| of the other columns in these rows."""
+    name, labels = portrait.plan.sheet.names[target], [cell.label for cell in portrait.axes[target].cells()]
+    others = [place for place in range(len(portrait.axes)) if place != target]
+    found = []
+    for value, label in enumerate(labels):
+        ours, theirs = (codes[codes[:, target] == value] for codes in (synthetic, holdout))
+        if len(ours) and len(theirs):
+            shares = [_shares(portrait, codes) for codes in (ours, theirs)]
+            far = [float(np.abs(shares[0]((place,)) - shares[1]((place,))).sum()) for place in others]
+            found.append(Figure((f"{name} = {label}",), sum(far) / len(far)))
+    return tuple(found)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class QualityQuestion:
     """How far synthetic rows, as numbers of cells, are from the data themselves."""

@@ -83,10 +83,7 @@ class SyntheticQuestion:
 
     def errors(self, plan: SynthesisPlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
         """The error of each count, by table, for tables that are fixed before any row is read."""
-        people = () if plan.people is None else plan.people.measurements
-        known = [*people[: len(plan.people.division.alone()) if plan.people else 0]]
-        known += plan.measurements[len(people) : len(people) + len(plan.division.alone())]
-        return {each.name: each.error(confidence=confidence) for each in known}
+        return {each.name: each.error(confidence=confidence) for each in plan.known()}
 
 
 def _together(plan: SynthesisPlan, whole: ApproximateDP) -> ApproximateDP:

@@ -208,6 +208,7 @@ class SyntheticWords:
             (f"نسبة كل زوج من القيم، {distance}", found.pairs),
             ("نسبة أي مدى", found.ranges),
             ("الارتباط", found.correlations),
+            (f"نسبة كل قيمة في مجموعة جزئية، متوسط {distance}", found.subgroups),
         )
 
     def of(self, figure: Figure, /) -> str:
@@ -225,6 +226,11 @@ class SyntheticWords:
         return (
             f"{ltr(f'{ours:.3f}')} عند التدريب على صفوف اصطناعية، و{ltr(f'{theirs:.3f}')} عند التدريب على صفوف حقيقية"
         )
+
+    def propensity(self, found: float, /) -> str:
+        """How often a classifier tells synthetic rows from real ones."""
+        share = ltr(f"{100 * found:.1f}%")
+        return f"يميز مصنّف الصفوف الاصطناعية من الحقيقية في {share} من الحالات؛ وللتخمين {ltr('50%')}"
 
     def chart(self) -> tuple[str, str]:
         """The title and the description of the chart."""

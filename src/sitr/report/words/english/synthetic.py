@@ -204,6 +204,7 @@ class SyntheticWords:
             ("share of each pair of values, Σ|p − q|", found.pairs),
             ("share of any range", found.ranges),
             ("correlation", found.correlations),
+            ("share of each value in a subgroup, mean Σ|p − q|", found.subgroups),
         )
 
     def of(self, figure: Figure, /) -> str:
@@ -219,6 +220,10 @@ class SyntheticWords:
     def accuracy(self, ours: float, theirs: float, /) -> str:
         """How well a classifier does after training on synthetic rows, and on real ones."""
         return f"{ours:.3f} when trained on synthetic rows, {theirs:.3f} when trained on real ones"
+
+    def propensity(self, found: float, /) -> str:
+        """How often a classifier tells synthetic rows from real ones."""
+        return f"a classifier tells synthetic rows from real ones in {100 * found:.1f}% of cases; guessing has 50%"
 
     def chart(self) -> tuple[str, str]:
         """The title and the description of the chart."""
