@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,22 @@ def test_json(sitr: Sitr, description: Path) -> None:
     assert told["price"]["notation"] == "zcdp(rho=0.06)"
     assert told["quality"]["price"]["notation"] == "zcdp(rho=0.01)"
     assert len(told["quality"]["pairs"]) == 1
+    assert entries() == 1
+
+
+def test_people_with_all_their_rows(sitr: Sitr, description: Path) -> None:
+    words = ("--people", "--constant", "insurance", "--rows-per-person", 3, "-o", "rows.parquet", "--json")
+    done = sitr("synthesize", description, *PRICE, *FEW, *words)
+    assert (done.code, done.err) == (0, "")
+    content = json.loads(done.out)
+    assert content["people"] == {"constant": ["insurance"], "order": None}
+    rows = pyarrow.parquet.read_table("rows.parquet")
+    assert rows.column_names == ["patient_id", "ward", "insurance"]
+    assert max(Counter(rows["patient_id"].to_pylist()).values()) <= 3
+    assert not any(check["broken"] for check in content["validity"])
+    refused = sitr("synthesize", description, *PRICE, *FEW, "--order", "ward", "-o", "other.parquet")
+    assert refused.code != 0
+    assert "whole numbers, dates or timestamps" in refused.err
     assert entries() == 1
 
 

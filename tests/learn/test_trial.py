@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sitr.errors import QuestionError
-from sitr.learn.trial import halves, scores
+from sitr.learn.trial import halves, propensity, scores
 from sitr.questions.synthetic.axes import Codes
 
 NAMES = ["ward", "age", "sex"]
@@ -64,3 +64,11 @@ def test_both_halves_have_every_value_equally_often() -> None:
 def test_a_hold_out_of_one_row_is_refused() -> None:
     with pytest.raises(QuestionError, match="at least two rows"):
         scores(NAMES, town(1), town(2)[:1], target="ward")
+
+
+def test_a_classifier_tells_torn_columns_from_real_rows() -> None:
+    generator = np.random.default_rng(3)
+    torn = np.column_stack([generator.permutation(column) for column in town(1).T])
+    assert propensity(town(1), town(2)) == pytest.approx(0.5, abs=0.05)  # rows of the same town
+    assert propensity(torn, town(2)) > 0.75
+    assert propensity(torn[:0], town(2)) == 0.5

@@ -34,6 +34,7 @@ from sitr.report import synthetic
 from sitr.report.chart import synthetic as synthetic_chart
 from sitr.report.page import html
 from sitr.report.text.terminal import as_text, render
+from sitr.report.words.arabic.arabic import ARABIC
 from tests.oracles.axes import granular, keyed
 
 AXES = (
@@ -129,6 +130,20 @@ def test_for_machines(made: Portrait) -> None:
     assert found["budget"]["after"]["remaining"]["notation"] == "zcdp(rho=0.4)"
     free = synthetic.quality(PUBLIC, None, private=True).to_dict()
     assert (free["public_table"], free["receipt"], "budget" in free) == ("census", None, False)
+
+
+def test_subgroups_and_propensity_in_both_languages() -> None:
+    groups = (Figure(("sex = f",), 0.25), Figure(("sex = m",), 0.125))
+    found = replace(PUBLIC, propensity=0.625, subgroups=groups)
+    english = " ".join(as_text(render(synthetic.quality(found, None, private=True))).split())
+    assert "a classifier tells synthetic rows from real ones in 62.5% of cases; guessing has 50%" in english
+    assert "mean Σ|p − q| 0.1875 0.2500 sex = f" in english
+    arabic = as_text(render(synthetic.quality(found, None, private=True, words=ARABIC)))
+    assert "62.5%" in arabic
+    assert "يميز مصنّف" in arabic
+    told = synthetic.quality(found, None, private=True).to_dict()
+    assert told["propensity"] == 0.625
+    assert told["subgroups"][0] == {"columns": ["sex = f"], "found": 0.25, "error_95": 0.0}
 
 
 def test_quality_in_words() -> None:

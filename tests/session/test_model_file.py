@@ -106,7 +106,7 @@ def test_the_file_is_plain_data_about_released_things(made: Synthetic, tmp_path:
         names = set(file.namelist()) - {"model.json"}
         arrays = [np.load(file.open(name), allow_pickle=False) for name in sorted(names, key=lambda n: int(n[:-4]))]
     assert set(content) == {"kind", "version", "sitr", "rows", "schema", "portrait", "receipt"}
-    assert set(content["portrait"]) == {"measured", "model", "never", "structure"}
+    assert set(content["portrait"]) == {"measured", "model", "never", "structure", "people"}
     measured, model = made.portrait.measured, made.portrait.model
     allowed: list[Any] = [
         *(each.counts for each in measured.tables()),

@@ -146,7 +146,12 @@ def test_a_model_is_trained_on_synthetic_rows(whole: Synthetic) -> None:
     assert found.scores is not None
     assert all(0 <= score <= 1 for score in found.scores)
     alone = whole.compare("census", rows=people()).released
-    assert replace(found, scores=None, correlations=()) == replace(alone, correlations=())
+    assert found.propensity is not None
+    assert 0.3 < found.propensity <= 1
+    assert all(figure.columns[0].startswith(f"{name} = ") and 0 <= figure.found <= 2 for figure in found.subgroups)
+    assert len(found.subgroups) > 1
+    free = replace(found, scores=None, propensity=None, subgroups=(), correlations=())
+    assert free == replace(alone, correlations=())
     # Rows are read in no particular order, so sums of floats may differ in their last digits.
     assert [figure.columns for figure in found.correlations] == [figure.columns for figure in alone.correlations]
     assert [figure.found for figure in found.correlations] == pytest.approx(

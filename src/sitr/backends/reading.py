@@ -8,7 +8,8 @@
                 └─ FewGroups   at most k groups of each person
                      └─ Rows        one row for each selected row
 
-`FewGroups` and `FewInTotal` are there only where a person could exceed these caps.
+`FewGroups` and `FewInTotal` are there only where a person could exceed these caps. `Histories` are like a `Listing`,
+with the person and the order of the rows.
 
 A person's *part* of a node is what the node has from this person; where `Rows.person` is None, every row is a person.
 
@@ -63,6 +64,12 @@ period of the question, and every mention of the protected table stands for its 
 and in lists of people too (`sitr.backends.statement.writer`). The other claims then hold with the rows of a person in
 this period in place of all their rows. A row has one date, so it is in one period, or in none if it has no date.
 
+**Claim 7: `Histories` have at most m rows of each person, and these depend on this person's rows and the salt alone.**
+Rows and their numbers are the pairs of claim 1, where the order is one of the values. They are ranked by (order, h) in
+place of h, and both claims hold for this rank in the same way. Its value is the place of the row. The number of a
+person depends on other people, but only tells people apart: it is used to put a person's rows together, and for nothing
+else (`sitr.questions.synthetic.diary`).
+
 The claims hold for each salt. The salt is drawn after the question is fixed and is never shown.
 """
 
@@ -71,6 +78,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -90,26 +98,30 @@ from sitr.backends.values import (
     Value,
 )
 from sitr.dataset.cells import Grid
-from sitr.dataset.schema import Kind
+from sitr.dataset.schema import MOST_STEPS, Kind, Quantised
 from sitr.errors import QuestionError
 from sitr.neighbors.period import Period
 from sitr.neighbors.unit import Person, Unit
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.aggregate.expressions.typed import Typed
+from sitr.questions.aggregate.expressions.typed import Typed, column_typed
 from sitr.questions.aggregate.quantity import Bar, Distinct, Quantity, Rank
 from sitr.questions.aggregate.second_cap import SecondCap
 from sitr.questions.aggregate.view import Base
 from sitr.questions.histogram.tally import Tally
 from sitr.questions.statistic.numbers import Numbers
+from sitr.questions.synthetic.diary import Diary
 from sitr.questions.synthetic.sheet import Sheet
 from sitr.questions.tables.records import Records
 
-Reading = BoundedQuery | Tally | Sheet | Records | Numbers
+Reading = BoundedQuery | Tally | Sheet | Diary | Records | Numbers
 """A public description of the numbers that a question needs from the rows."""
 
 
 MOST_ROWS = 2**53
 """No table has as many rows."""
+
+ANY_TIME = Quantised(-MOST_STEPS, MOST_STEPS, Fraction(1))
+"""Whole numbers, days or seconds, as far as they can be compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +255,17 @@ class Listing(_Root):
     """The values of each row, without the person."""
 
 
-Tree = Totals | Listing
+@dataclass(frozen=True, slots=True)
+class Histories(_Root):
+    """The number of the person, the place of the row, and the values of each row: the first rows by the order.
+
+    The `order` is the last of the values, which is not listed; None if the order is random.
+    """
+
+    order: Tallied | None = None
+
+
+Tree = Totals | Listing | Histories
 
 
 def tree(reading: Reading) -> Tree:
@@ -263,6 +285,12 @@ def tree(reading: Reading) -> Tree:
             axes = tuple(CellNumber(Grid((axis,))) for axis in reading.axes)
             rows = Rows(_person(reading.unit), (), axes, period=_period(reading.unit))
             return Listing(rows if rows.person is None else FewRows(rows, _reached(reading.most_rows)))
+        case Diary():
+            order = None if reading.order is None else Tallied(column_typed(reading.order), ANY_TIME)
+            listed: list[Value] = [CellNumber(Grid((axis,))) for axis in reading.axes]
+            listed += [] if order is None else [order]
+            rows = Rows(reading.unit.column, (), tuple(listed), period=_period(reading.unit))
+            return Histories(FewRows(rows, _reached(reading.most_rows)), order)
         case Records(query, axes):
             cells = tuple(CellNumber(Grid((axis,))) for axis in axes)
             own = (*cells, *map(_value, reading.valued))
@@ -281,7 +309,7 @@ def shaped(reading: Reading, found: Sequence[Any]) -> Any:
             return _cells(query, found)
         case Tally():
             return {int(row[0]): int(row[1]) for row in found}
-        case Sheet() | Records():
+        case Sheet() | Diary() | Records():
             return np.column_stack([np.asarray(column, np.int64) for column in found])
         case Numbers():
             return np.asarray(found[0], np.float64)

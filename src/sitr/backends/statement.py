@@ -16,7 +16,7 @@ from sitr.backends import relations
 from sitr.backends.cell_numbers import cell_number
 from sitr.backends.dialect import EVERYTHING, Dialect
 from sitr.backends.expressions import Expressions
-from sitr.backends.reading import FewGroups, FewInTotal, FewRows, Listing, Rows, Totals, Tree
+from sitr.backends.reading import FewGroups, FewInTotal, FewRows, Histories, Listing, Rows, Totals, Tree
 from sitr.backends.values import (
     CellNumber,
     Cut,
@@ -59,11 +59,14 @@ def statement(
     A column without a type makes the statement fail when it runs, as every other change of the source does. `public`
     are the public tables that are joined, by name, and `beside` the other protected ones.
 
-    Totals come as the keys k0, k1, …, the sums t0, t1, … and the number of people; a listing comes as t0, t1, …. A
-    tally comes as pairs of a value and its number of rows, or as NULL.
+    Totals come as the keys k0, k1, …, the sums t0, t1, … and the number of people; a listing comes as t0, t1, …,
+    histories as the person, the place and t0, t1, …. A tally comes as pairs of a value and its number of rows, or as
+    NULL.
     """
     tree = _within_reach(tree)
     written = writer(tree, dialect=dialect, source=source, types=types, salt=salt, public=public, beside=beside)
+    if isinstance(tree, Histories):
+        return written.histories(tree)
     return written.totals(tree) if isinstance(tree, Totals) else written.listing(tree)
 
 
@@ -252,6 +255,21 @@ class Writer:
         numbered = self.numbered(f"({self.rows(rows)}) r", _named(rows.values), cell, names)
         few = self.sampled(tree.few.most, f"({numbered}) AS numbered", cell, names)
         return f"SELECT {', '.join(names)} FROM ({few}) AS few"
+
+    def histories(self, tree: Histories) -> str:
+        """The first rows of each person by (order, hash), with the number of the person and the place of the row."""
+        rows, names, node = tree.rows, _names(tree.rows.values), tree.few
+        assert node is not None, "each row is a person"
+        numbered = self.numbered(f"({self.rows(rows)}) r", _named(rows.values), ["u"], names)
+        hashed = f"SELECT *, {self.dialect.order(self.salt, ['u', *names, 'twin'])} AS h FROM ({numbered}) AS numbered"
+        own = names if tree.order is None else names[:-1]
+        # A row without an order comes after all others.
+        order = "h" if tree.order is None else f"coalesce({names[-1]}, {MOST_STEPS}), h"
+        # Without a frame, all rows with an equal order and hash are counted: the rank of both is the larger one.
+        place = f"count(*) OVER (PARTITION BY u ORDER BY {order}) AS place"
+        placed = f"SELECT *, {place} FROM ({hashed}) AS hashed"
+        listed = ", ".join(["dense_rank() OVER (ORDER BY u) AS person", "place", *own])
+        return f"SELECT {listed} FROM ({placed}) AS placed WHERE place <= {node.most}"
 
     def cells(self, rows: Rows, *, most: int) -> str:
         """One row for each person and group, with the number n of its rows and the person's own sums."""

@@ -66,6 +66,15 @@ def synthesize(
     unit: Unit = None,
     unit_row: UnitRow = False,
     rows_per_person: Annotated[int | None, typer.Option(min=1, help="The most rows of one person that count.")] = None,
+    people: Annotated[
+        bool, typer.Option("--people", help="Draw the rows of each person together, with a number in place of the id.")
+    ] = False,
+    constant: Annotated[
+        str | None, typer.Option(help="A,B,…: columns that are the same in all rows of a person, with --people.")
+    ] = None,
+    order: Annotated[
+        str | None, typer.Option(help="The column by which the rows of a person follow each other, with --people.")
+    ] = None,
     quality: Annotated[
         str | None, typer.Option(help="Pay this too, in the same charge, to measure how good the rows are.")
     ] = None,
@@ -115,6 +124,9 @@ def synthesize(
         ordered=[*public.ordered, *map(_ordered, ordered or ())],
         together=[*public.together, *(text.split(",") for text in together or ())],
         rows_per_person=rows_per_person,
+        people=people,
+        constant=constant.split(",") if constant is not None else (),
+        order=order,
     )
     if preview:
         show_preview(asked.preview(paid, quality=looked), as_json=as_json, exact=exact)

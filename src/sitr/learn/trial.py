@@ -47,6 +47,22 @@ def scores(names: list[str], synthetic: Codes, holdout: Codes, *, target: str) -
     return score(synthetic), score(trained)
 
 
+def propensity(synthetic: Codes, holdout: Codes) -> float:
+    """How often a classifier tells synthetic rows from those of the hold-out: 0.5 if it can only guess.
+
+    As many rows are taken of both. Half of them train the classifier and the other half tries it.
+    """
+    number = min(len(synthetic), len(holdout))
+    ours, theirs = (shuffle(rows, random_state=SEED)[:number] for rows in (synthetic, holdout))
+    both = np.column_stack([np.concatenate([ours, theirs]), np.repeat([0, 1], number)])
+    trained, tested = halves(both, both.shape[1] - 1)
+    if not len(tested):
+        return 0.5
+    forest = RandomForestClassifier(n_estimators=50, min_samples_leaf=5, random_state=SEED)
+    forest.fit(trained[:, :-1], trained[:, -1])
+    return float(forest.score(tested[:, :-1], tested[:, -1]))
+
+
 def halves(rows: Codes, place: int) -> tuple[Codes, Codes]:
     """Two halves, each with the same number of rows of every value of one column, up to one row.
 

@@ -15,7 +15,7 @@ from sitr.flavors.pure import PureDP
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw
 from sitr.loss.forms.shares import (
-    Table,
+    MassTable,
     gaussian_table,
     polya_law,
     polya_table,
@@ -266,7 +266,7 @@ class DistributedNoise:
         """
         return 1 + (natural(most, name="most", of="a total", least=0) + self.reach(wrapping)).bit_length()
 
-    def _table(self, number: int) -> Table:
+    def _table(self, number: int) -> MassTable:
         match self.shares:
             case Shares.LAPLACE:
                 return polya_table(exact(self.size), number * self.each)

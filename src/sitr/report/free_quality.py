@@ -41,7 +41,7 @@ def free_sections(
     return [
         *sections,
         Section("What the rows can be used for", items=say.uses(), level=Level.RESULT),
-        Section("What the rows cannot carry", items=say.limits(), level=Level.RESULT),
+        Section("What the rows cannot carry", items=say.limits(portrait.plan), level=Level.RESULT),
         Section("What the promise means for a person", sentences=say.person(), level=Level.RESULT),
     ]
 
@@ -54,6 +54,10 @@ def free_content(found: Agreement, checked: tuple[Checked, ...]) -> dict[str, An
             "tables": [
                 {"columns": list(each.columns), "distance": each.found, "score": each.score, "noise": each.noise}
                 for each in found.tables
+            ],
+            "people": [
+                {"columns": list(each.columns), "distance": each.found, "score": each.score, "noise": each.noise}
+                for each in found.people
             ],
         },
         "validity": [

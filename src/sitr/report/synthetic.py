@@ -62,9 +62,9 @@ def answer(
     """The paper of a fitted model. A page also shows these `rows`, how they were `judged` and what was `checked`."""
     words = in_words(words)
     plan, say, measured = portrait.plan, words.synthetic, portrait.measured
-    tables = len(measured.tables())
+    tables = len(measured.noises())
     made: Facts = (
-        ("columns", ", ".join(visible(name) for name in plan.sheet.names)),
+        ("columns", ", ".join(visible(axis.column.name) for axis in plan.declared)),
         ("tables", say.tables(tables)),
         ("rows", say.rows(portrait)),
         *((("fit", say.missed(portrait)),) if portrait.missed else ()),
@@ -127,6 +127,7 @@ def quality(found: Quality, receipt: Receipt | None, *, private: bool, words: Wo
     facts: Facts = (
         ("compared", say.compared(found)),
         *((("accuracy", say.accuracy(*found.scores)),) if found.scores is not None else ()),
+        *((("propensity", say.propensity(found.propensity)),) if found.propensity is not None else ()),
         *(() if receipt is None else (*again(receipt, words), *entry(receipt, words))),
     )
     return Paper(
@@ -140,11 +141,15 @@ def quality(found: Quality, receipt: Receipt | None, *, private: bool, words: Wo
 
 
 def _errors(plan: SynthesisPlan, words: Words) -> Iterator[tuple[str, ...]]:
-    division = plan.division
-    for name, cells, far in division.errors():
-        yield shortened(visible(name), most=60), words.numerals(number(cells)), words.numerals(f"± {error(far)}")
-    if (coarse := division.pair_error()) is not None:
-        yield words.synthetic.pairs(division.pairs), "", words.synthetic.about(f"± {error(coarse)}")
+    for each, of in ((plan.people, words.synthetic.people), (plan, str)):
+        division = None if each is None else each.division
+        if division is None:
+            continue
+        for name, cells, far in division.errors():
+            shown = of(shortened(visible(name), most=60))
+            yield shown, words.numerals(number(cells)), words.numerals(f"± {error(far)}")
+        if (coarse := division.pair_error()) is not None:
+            yield of(words.synthetic.pairs(division.pairs)), "", words.synthetic.about(f"± {error(coarse)}")
     if plan.quality is not None:
         yield words.synthetic.distances(), "", words.numerals(f"± {error(float(plan.quality.distances.error()))}")
 
@@ -181,6 +186,7 @@ def _content(plan: SynthesisPlan) -> dict[str, Any]:
         },
         "relation": plan.sheet.relation.value,
         "rows_per_unit": plan.sheet.most_rows,
+        "people": _people(plan),
         "columns": [
             {
                 "name": axis.column.name,
@@ -193,14 +199,28 @@ def _content(plan: SynthesisPlan) -> dict[str, Any]:
     }
 
 
+def _people(plan: SynthesisPlan) -> dict[str, Any] | None:
+    """What is counted of people, if the rows of each person are drawn together."""
+    diary = plan.diary
+    if diary is None:
+        return None
+    constant = [diary.names[place] for place in diary.constant]
+    return {"constant": constant, "order": None if diary.order is None else diary.order.name}
+
+
 def _expected(plan: SynthesisPlan) -> dict[str, Any]:
-    division, quality = plan.division, plan.quality
+    division, quality, people = plan.division, plan.quality, plan.people
     pairs = {"number": division.pairs, "error_95": division.pair_error()} if plan.method is Method.MARGINALS else None
-    return {
-        "errors": [{"table": name, "cells": cells, "error_95": error} for name, cells, error in division.errors()],
+    more = {} if people is None else {"people_errors": _listed(people)}
+    return more | {
+        "errors": _listed(plan),
         "pairs": pairs,
         "quality": None if quality is None else {"distance_error_95": float(quality.distances.error())},
     }
+
+
+def _listed(plan: SynthesisPlan) -> list[dict[str, Any]]:
+    return [{"table": name, "cells": cells, "error_95": error} for name, cells, error in plan.division.errors()]
 
 
 def _measured(portrait: Portrait) -> dict[str, Any]:
@@ -216,6 +236,7 @@ def _measured(portrait: Portrait) -> dict[str, Any]:
             for table in measured.tables()
         ],
         "missed": [list(pair) for pair in portrait.missed],
+        "number_of_people": None if measured.people is None else measured.people.total,
     }
 
 
@@ -238,5 +259,7 @@ def _figures(found: Quality, *, private: bool) -> dict[str, Any]:
         "pairs": listed(found.pairs),
         "ranges": listed(found.ranges),
         "correlations": listed(found.correlations),
+        "propensity": found.propensity,
+        "subgroups": listed(found.subgroups),
         "scores": None if found.scores is None else dict(zip(("synthetic", "real"), found.scores, strict=True)),
     }

@@ -152,6 +152,9 @@ class SynthesizeBody(PayingBody):
     keys: dict[str, list[Cell]] | None = None
     required: list[str] = Field([], max_length=50)
     rows_per_person: int | None = None
+    people: bool = Field(False, description="Draw the rows of each person together.")
+    constant: list[str] = Field([], max_length=50, description="Columns that are the same in all rows of a person.")
+    order: str | None = Field(None, description="The column by which the rows of a person follow each other.")
     rows: int | None = Field(
         None, ge=0, le=100_000, description="How many rows to send; as many as there are by noisy count."
     )
@@ -165,4 +168,7 @@ class SynthesizeBody(PayingBody):
             keys=self.keys,
             required=self.required,
             rows_per_person=self.rows_per_person,
+            people=self.people,
+            constant=self.constant,
+            order=self.order,
         )

@@ -216,6 +216,9 @@ class Budget(InSql, Balance, Displayed):
         ordered: Sequence[tuple[str, str]] = (),
         together: Sequence[Collection[str]] = (),
         rows_per_person: int | None = None,
+        people: bool = False,
+        constant: Collection[str] = (),
+        order: str | None = None,
         method: Method | None = None,
     ) -> Synthesis:
         """Synthetic rows that imitate these columns; by default all columns except a person's id.
@@ -230,6 +233,10 @@ class Budget(InSql, Balance, Displayed):
         the others and not measured: by an expression, or by a public table such as {"district": {"Irbid": "North"}}. In
         an `ordered` pair, the first column is at most the second. Columns that are NULL `together` are all NULL or none
         is.
+
+        With `people`, the rows of each person are drawn together, up to `rows_per_person`, with a number in place of
+        the id. The `constant` columns are the same in all rows of a person. By the column `order`, each row follows
+        the one before it; without it, the rows of a person have no order.
         """
         return synthesis.requested(
             self._at,
@@ -246,6 +253,9 @@ class Budget(InSql, Balance, Displayed):
             ordered=ordered,
             together=together,
             rows_per_person=rows_per_person,
+            people=people,
+            constant=constant,
+            order=order,
             method=method,
         )
 

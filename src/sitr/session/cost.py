@@ -17,6 +17,7 @@ from sitr.questions.aggregate.expressions.patterns import PATTERNS, parts
 from sitr.questions.aggregate.expressions.texts import TEXTS
 from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.view import TableRows, Visible
+from sitr.questions.synthetic.diary import Diary
 from sitr.questions.synthetic.sheet import Sheet
 from sitr.questions.tables.records import Records
 
@@ -51,7 +52,7 @@ def cost(reading: Any) -> Cost:
     """Of all expressions anywhere in a reading, or in several."""
     if isinstance(reading, tuple):
         return sum(map(cost, reading), Cost())
-    listed = isinstance(reading, Sheet | Records)
+    listed = isinstance(reading, Sheet | Diary | Records)
     axes = len(reading.axes) if listed else len(getattr(getattr(reading, "grid", None), "axes", ()))
     counted = reading.passes if isinstance(reading, Records) else 0
     return sum(map(_own, _expressions(reading)), Cost(nodes=AXIS * axes + counted, scans=max(1, _tables(reading))))

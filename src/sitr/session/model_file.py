@@ -25,6 +25,7 @@ import pyarrow as pa
 
 from sitr.accounting.filter import Filter
 from sitr.dataclass import dataclass
+from sitr.dataset.cells import Grid
 from sitr.errors import FileError, SitrError
 from sitr.ledger.departure import Departure
 from sitr.ledger.entry import Entry
@@ -172,12 +173,32 @@ def _possible(saved: SavedModel) -> bool:
     if not (rows is None or (type(rows) is int and rows >= 0)) or not portrait.measured.possible():
         return False
     derived = {each.column.name for each in portrait.structure.derived}
-    if {*portrait.plan.sheet.names, *derived} != set(portrait.schema.names):
+    diary, people = portrait.plan.diary, portrait.plan.people
+    person = set() if diary is None else {diary.unit.column}
+    if {*(axis.column.name for axis in portrait.plan.declared), *derived, *person} != set(portrait.schema.names):
         return False
-    model = portrait.model
+    if (people is None) is not (portrait.people is None):
+        return False
+    if people is not None and not _models(portrait.people, people.sheet.grid):
+        return False
+    return _models(portrait.model, portrait.plan.sheet.grid) and _drawable(portrait)
+
+
+def _models(model: Any, grid: Grid) -> bool:
+    """Whether this is a model of these cells."""
     if isinstance(model, WeightedRows):
-        return model.possible(portrait.plan.sheet.grid.shape)
-    return model.shape == (portrait.plan.sheet.grid.size,) and _is_law(model)
+        return model.possible(grid.shape)
+    return bool(model.shape == (grid.size,)) and _is_law(model)
+
+
+def _drawable(portrait: Portrait) -> bool:
+    """Whether the model of steps has the terms by which the next row is drawn."""
+    diary, model = portrait.plan.diary, portrait.model
+    if diary is None or not isinstance(model, WeightedRows):
+        return True
+    columns = range(diary.given, len(model.atoms))
+    wanted = {(column,) for column in columns} | {(place, column) for column in columns for place in range(column)}
+    return {each.columns for each in model.potentials} == wanted
 
 
 def _is_law(found: Any) -> bool:

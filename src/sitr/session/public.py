@@ -31,6 +31,7 @@ from sitr.errors import BackendFailure, DescriptionError, QuestionError, Unknown
 from sitr.namespace import Later
 from sitr.neighbors.unit import Row
 from sitr.questions.aggregate.catalog import Catalog, PublicTable
+from sitr.questions.synthetic.diary import Diary
 from sitr.questions.synthetic.sheet import Sheet
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def check_apart(public: Mapping[str, Source], backend: Backend) -> None:
             raise _not_public(name)
 
 
-def public_codes(public: Mapping[str, Source], name: object, sheet: Sheet, backend: Backend) -> Codes:
+def public_codes(public: Mapping[str, Source], name: object, sheet: Sheet | Diary, backend: Backend) -> Codes:
     """The rows of a declared table as cells, the same cells as for the protected rows."""
     source = public.get(name) if isinstance(name, str) else None
     if not isinstance(name, str) or source is None:
@@ -165,17 +166,23 @@ def public_codes(public: Mapping[str, Source], name: object, sheet: Sheet, backe
     return codes
 
 
-def coded(rows: Backend, sheet: Sheet) -> Codes:
-    """Public rows as cells; every row counts."""
+def coded(rows: Backend, sheet: Sheet | Diary) -> Codes:
+    """Public rows as cells; every row counts, or of each person the first ones."""
     try:
+        if isinstance(sheet, Diary):
+            return sheet.steps(rows.read(sheet, salt=0))
         return rows.read(Sheet(sheet.axes, Row(), sheet.relation, 1), salt=0)
     except BackendFailure:
         pass
     raise QuestionError(
-        wanted=f"a table with the columns {', '.join(sheet.names)}",
+        wanted=f"a table with the columns {', '.join(_columns(sheet))}",
         given="one in which some are missing or have other types",
         do="Use rows that were drawn here, or a public table like the data set.",
     )
+
+
+def _columns(sheet: Sheet | Diary) -> tuple[str, ...]:
+    return sheet.names if isinstance(sheet, Sheet) else (sheet.unit.column, *sheet.names)
 
 
 def _same(source: Source, protected: Rows) -> bool:

@@ -8,6 +8,7 @@ from typing import Unpack, cast
 
 import pyarrow as pa
 
+from sitr import arguments
 from sitr.backends.backend import check_unchanged
 from sitr.dataset.cells import Scale
 from sitr.dataset.domain import End
@@ -18,6 +19,7 @@ from sitr.noise.coins import Coins
 from sitr.questions.aggregate.frame import Expr
 from sitr.questions.synthetic.axes import Codes, axes
 from sitr.questions.synthetic.declared import Map, derived_names, structure
+from sitr.questions.synthetic.diary import check_rules, diary
 from sitr.questions.synthetic.field import Progress
 from sitr.questions.synthetic.marginals import Measured
 from sitr.questions.synthetic.plan import Method
@@ -50,7 +52,7 @@ class Synthesis(Request[Synthetic]):
 
     def holdout(self, name: str) -> Codes:
         """The rows of a declared public table, cut into the same cells; `UnknownName` if the name is not declared."""
-        return public_codes(self.public, name, self.synthetic.sheet, self.at.backend)
+        return public_codes(self.public, name, self.synthetic.reading(), self.at.backend)
 
     def check_holdout(self, name: str, *, target: str | None = None) -> None:
         """Refuse a public table, or a target, with which the rows could not be compared; nothing is spent yet."""
@@ -58,7 +60,7 @@ class Synthesis(Request[Synthetic]):
         if target is not None:
             from sitr.learn.trial import check_trial  # noqa: PLC0415 - an extra
 
-            check_trial([*self.synthetic.sheet.names], rows, target=target)
+            check_trial([*self.synthetic.names], rows, target=target)
 
     def preview(  # type: ignore[override]  # rows have no column whose error could be asked for
         self, price: Price | None = None, *, quality: Price | None = None, **amounts: Unpack[Amounts]
@@ -124,11 +126,20 @@ class Synthesis(Request[Synthetic]):
         """The types of the columns, after checking that they are still those described and hold every public value."""
         check_unchanged(self.at.backend, self.at.table)
         there = self.at.backend.schema()
-        schema = pa.schema([there.field(name).with_type(drawn_type(there.field(name).type)) for name in self.columns])
+        types = {name: drawn_type(there.field(name).type) for name in self.columns}
+        if (diary := self.synthetic.diary) is not None:
+            types[diary.unit.column] = _number_type(types[diary.unit.column])
+        schema = pa.schema([there.field(name).with_type(types[name]) for name in self.columns])
         for axis in self.synthetic.sheet.axes:
             check(axis, schema.field(axis.column.name).type)
         check_derived(self.synthetic.structure, self.synthetic.sheet.axes, schema)
         return schema
+
+
+def _number_type(kind: pa.DataType) -> pa.DataType:
+    """The type of the numbers of people: text where ids are text."""
+    texts = (pa.types.is_string, pa.types.is_large_string)
+    return kind if any(holds(kind) for holds in texts) else pa.int64()
 
 
 def requested(
@@ -147,6 +158,9 @@ def requested(
     ordered: Sequence[tuple[str, str]],
     together: Sequence[Collection[str]],
     rows_per_person: int | None,
+    people: bool,
+    constant: Collection[str],
+    order: str | None,
     method: Method | None,
 ) -> Synthesis:
     """Synthetic rows that imitate these columns: see `Budget.synthesize`."""
@@ -165,6 +179,12 @@ def requested(
     rules_built_in = structure(at.table, cut, derived=derived, ordered=ordered, together=together)
     rows = sheet(at.table, cut, rows_per_person=rows_per_person)
     question = SyntheticQuestion(rows, at.table.name, method, rules(never, at.table, cut), rules_built_in)
+    person: tuple[str, ...] = ()
+    if people or constant or order is not None:
+        arguments.several(constant, name="constant", example='["sex", "birth_year"]')
+        found = diary(at.table, rows, constant=tuple(constant), order=order)
+        check_rules(found, rules_built_in)
+        question, person = replace(question, diary=found), (found.unit.column,)
     listed = [column.name for column in at.table.columns] if columns is None else [*columns]
-    names = [name for name in dict.fromkeys([*listed, *computed]) if name in {*rows.names, *computed}]
+    names = [name for name in dict.fromkeys([*person, *listed, *computed]) if name in {*person, *rows.names, *computed}]
     return Synthesis(question, at, Synthetic, public, tuple(names))

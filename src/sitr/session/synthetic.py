@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Unpack, cast, overload
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sitr import arguments
 from sitr.backends.derivation import with_derived
@@ -80,11 +81,16 @@ class Synthetic(Answer):
     def draw(self, rows: int | None = None, *, coins: Coins | None = None) -> pa.Table:
         """New rows as Arrow, in the types of the original columns; as many as the data set has, by noisy count.
 
+        If the rows of each person are drawn together, whole people are drawn, with about this many rows.
+
         Whichever coins draw them, rows are as private as the noisy tables: drawing is work on what was released.
         """
         check_number(rows)
-        tossed = coins if coins is not None else system_coins()
-        cells = self.portrait.draw(self.portrait.size if rows is None else rows, coins=tossed)
+        return self._drawn(rows, coins if coins is not None else system_coins())
+
+    def _drawn(self, rows: int | None, coins: Coins, *, after: int = 0) -> pa.Table:
+        """The rows; people are numbered after this number."""
+        cells = self.portrait.draw(self.portrait.size if rows is None else rows, coins=coins, after=after)
         drawn = with_derived(cells, self.portrait.structure.derived, self.portrait.schema)
         return drawn.replace_schema_metadata({"sitr": json.dumps({"synthetic": True, "private": self.private})})
 
@@ -92,9 +98,10 @@ class Synthetic(Answer):
         """New rows like those of `draw`, at most this many at a time, for files that do not fit into the memory."""
         check_number(rows)
         tossed = coins if coins is not None else system_coins()
-        left = self.portrait.size if rows is None else rows
+        left, people, diary = self.portrait.size if rows is None else rows, 0, self.portrait.plan.diary
         while True:
-            yield (drawn := self.draw(min(most, left), coins=tossed))
+            yield (drawn := self._drawn(min(most, left), tossed, after=people))
+            people += 0 if diary is None else pc.count_distinct(drawn[diary.unit.column]).as_py()
             left -= min(most, left)
             if not left or not drawn.num_rows:
                 return
@@ -113,9 +120,7 @@ class Synthetic(Answer):
 
     def errors(self, *, confidence: Number = 0.95) -> dict[str, float]:
         """The error of each count, by table, for the tables of single columns, or of all columns together."""
-        plan = self.portrait.plan
-        known = plan.measurements[: len(plan.division.alone())]
-        return {each.name: each.error(confidence=confidence) for each in known}
+        return {each.name: each.error(confidence=confidence) for each in self.portrait.plan.known()}
 
     def intervals(self, *, confidence: Number = 0.95) -> pa.Table:
         """The counts of the tables of single columns, or of all columns together, with their intervals."""
@@ -126,15 +131,18 @@ class Synthetic(Answer):
 
         `holdout` is the name under which the steward declared the table, `sitr.protect(…, public={name: …})`. With a
         `target`, a classifier is trained on synthetic rows and tried on the hold-out, beside one trained on half of
-        the hold-out (needs scikit-learn).
+        the hold-out; another one tries to tell synthetic rows from those of the hold-out; and errors are shown for each
+        value of the target (needs scikit-learn).
         """
         real, synthetic = self._asked().holdout(holdout), self.codes(rows)
         found = quality.against(self.portrait, synthetic, real, name=holdout)
         if target is not None:
-            from sitr.learn.trial import scores  # noqa: PLC0415 - an extra
+            from sitr.learn.trial import propensity, scores  # noqa: PLC0415 - an extra
 
             names = [*self.portrait.plan.sheet.names]
-            found = replace(found, scores=scores(names, synthetic, real, target=target))
+            tried = scores(names, synthetic, real, target=target)
+            groups = quality.subgroups(self.portrait, synthetic, real, names.index(target))
+            found = replace(found, scores=tried, propensity=propensity(synthetic, real), subgroups=groups)
         return QualityAnswer(found, None, self)
 
     def measure(
@@ -211,7 +219,9 @@ class Synthetic(Answer):
     def validity(self, rows: pa.Table | None = None) -> tuple[Checked, ...]:
         """How many of these rows, or of those of the table, break a type, a bound or a rule: none that Sitr drew."""
         found, derived = self.table if rows is None else rows, self.portrait.structure.derived
-        own = found.select([*self.portrait.plan.sheet.names])
+        diary = self.portrait.plan.diary
+        person = () if diary is None else (diary.unit.column,)
+        own = found.select([*person, *(axis.column.name for axis in self.portrait.plan.declared)])
         return validity(self.portrait, found, with_derived(own, derived, self.portrait.schema))
 
     def agreement(self, rows: pa.Table | None = None) -> Agreement:
@@ -225,7 +235,7 @@ class Synthetic(Answer):
     def _brief(self) -> str:
         paper, say = self.paper, self.paper.words.summary
         size = self.portrait.size if self.rows is None else self.rows
-        made = replace(paper, value=say.synthetic(self.portrait.plan.sheet.names))
+        made = replace(paper, value=say.synthetic(tuple(axis.column.name for axis in self.portrait.plan.declared)))
         return terminal.as_text(terminal.brief(made, say.answer(self.receipt, size)))
 
     def __str__(self) -> str:
@@ -243,7 +253,7 @@ class Synthetic(Answer):
 
     def codes(self, rows: pa.Table | None) -> Codes:
         """The cells of public rows, cut as the data were."""
-        return coded(open_source(self.table if rows is None else rows, types={}), self.portrait.plan.sheet)
+        return coded(open_source(self.table if rows is None else rows, types={}), self.portrait.plan.reading)
 
 
 def check_number(rows: int | None) -> None:

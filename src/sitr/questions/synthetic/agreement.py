@@ -13,7 +13,7 @@ import numpy as np
 
 from sitr.dataclass import dataclass
 from sitr.questions.synthetic.axes import MOST_CELLS, Codes
-from sitr.questions.synthetic.marginals import Weights, shares
+from sitr.questions.synthetic.marginals import Measured, Weights, shares
 from sitr.questions.synthetic.plan import Method
 from sitr.questions.synthetic.portrait import Portrait
 
@@ -43,6 +43,8 @@ class Agreement:
     """Every noisy table of one, two or three columns beside the rows."""
 
     tables: tuple[TableFit, ...]
+    people: tuple[TableFit, ...] = ()
+    """The tables of people, if the rows of each person are drawn together."""
 
     def of(self, columns: int) -> tuple[TableFit, ...]:
         """The tables of this number of columns."""
@@ -57,27 +59,35 @@ class Agreement:
 
 def agreement(portrait: Portrait, codes: Codes) -> Agreement:
     """Rows, as numbers of cells, beside all noisy tables. Noisy counts are made probabilities first."""
-    names, total = portrait.plan.sheet.names, max(portrait.measured.total, 1.0)
+    measured, diary = portrait.measured, portrait.plan.diary
+    people: tuple[TableFit, ...] = ()
+    if diary is not None and measured.people is not None:
+        fixed = 1 + len(diary.constant)
+        people = _fits(measured.people, codes[codes[:, fixed] == 0][:, :fixed])  # the first row of each person
+    return Agreement(_fits(measured, codes), people)
+
+
+def _fits(measured: Measured, codes: Codes) -> tuple[TableFit, ...]:
+    names, total = measured.plan.sheet.names, max(measured.total, 1.0)
     found = []
-    for columns, counts, deviation, groups in _tables(portrait):
+    for columns, counts, deviation, groups in _tables(measured):
         parts = [by[codes[:, place]] for place, by in zip(columns, groups, strict=True)]
         cells = np.ravel_multi_index(tuple(parts), counts.shape) if len(codes) else np.empty(0, dtype=np.int64)
         ours = np.bincount(cells, minlength=counts.size) / max(1, len(codes))
         far = float(np.abs(ours - shares(counts.ravel(), total)).sum())
         noise = min(2.0, counts.size * deviation * NORMAL / total)
         found.append(TableFit(tuple(names[place] for place in columns), far, noise))
-    return Agreement(tuple(found))
+    return tuple(found)
 
 
 Compared = tuple[tuple[int, ...], Weights, float, list[Codes]]
 """The columns of a table, its counts, the deviation of each, and the groups of the cells of each column."""
 
 
-def _tables(portrait: Portrait) -> Iterator[Compared]:
-    measured, shape = portrait.measured, portrait.plan.sheet.grid.shape
-    own = [np.arange(count) for count in shape]
-    if portrait.plan.method is Method.JOINT:
-        yield from _margins(portrait, own)
+def _tables(measured: Measured) -> Iterator[Compared]:
+    own = [np.arange(count) for count in measured.plan.sheet.grid.shape]
+    if measured.plan.method is Method.JOINT:
+        yield from _margins(measured, own)
         return
     for each in measured.alone_again or measured.alone:
         yield each.columns, each.counts, each.deviation, [own[place] for place in each.columns]
@@ -89,9 +99,9 @@ def _tables(portrait: Portrait) -> Iterator[Compared]:
             yield each.columns, each.counts, each.deviation, [measured.groups[place] for place in each.columns]
 
 
-def _margins(portrait: Portrait, own: list[Codes]) -> Iterator[Compared]:
+def _margins(measured: Measured, own: list[Codes]) -> Iterator[Compared]:
     """The margins of the one table of all columns: each cell is a sum of cells, with the noise of all of them."""
-    (joint,) = portrait.measured.alone
+    (joint,) = measured.alone
     places = joint.columns
     for size in (1, 2, 3):
         if size == 3 and math.comb(len(places), 3) > MOST_TRIPLES:

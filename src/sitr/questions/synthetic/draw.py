@@ -44,13 +44,13 @@ def from_sample(sample: WeightedRows, rows: int, *, coins: Coins) -> Codes:
     """
     ordered = np.lexsort(sample.rows.T[::-1])
     ends = np.cumsum(sample.weights[ordered])
-    teeth = (np.arange(rows) + _uniform(1, coins)) / max(rows, 1) * ends[-1]
+    teeth = (np.arange(rows) + uniform(1, coins)) / max(rows, 1) * ends[-1]
     chosen = ordered[np.minimum(np.searchsorted(ends, teeth, side="right"), len(ends) - 1)][_order(rows, coins)]
-    columns = [_cells(sample, column, sample.rows[chosen, column], coins) for column in range(sample.rows.shape[1])]
+    columns = [cells_of(sample, column, sample.rows[chosen, column], coins) for column in range(sample.rows.shape[1])]
     return np.column_stack(columns)
 
 
-def _cells(sample: WeightedRows, column: int, atoms: Codes, coins: Coins) -> Codes:
+def cells_of(sample: WeightedRows, column: int, atoms: Codes, coins: Coins) -> Codes:
     """For row r of the m rows with atom a, the cell of a with F_{j−1} ≤ (r + u)/m < F_j."""
     groups, share = sample.atoms[column], sample.within(column)
     by_atom = np.argsort(groups, kind="stable")
@@ -64,14 +64,15 @@ def _cells(sample: WeightedRows, column: int, atoms: Codes, coins: Coins) -> Cod
     order = np.argsort(atoms, kind="stable")
     of = atoms[order].astype(np.int64)
     starts = np.cumsum(sizes) - sizes
-    teeth = (np.arange(len(of)) - starts[of] + _uniform(len(sizes), coins)[of]) / np.maximum(sizes[of], 1)
+    teeth = (np.arange(len(of)) - starts[of] + uniform(len(sizes), coins)[of]) / np.maximum(sizes[of], 1)
     found = np.searchsorted(ends, of + np.minimum(teeth, 1 - 2.0**-40), side="right")
     cells: Codes = np.empty(len(of), dtype=np.int64)
     cells[order] = by_atom[np.minimum(found, lasts[of])][_order(len(of), coins, within=of)]
     return cells
 
 
-def _uniform(size: int, coins: Coins) -> Weights:
+def uniform(size: int, coins: Coins) -> Weights:
+    """Numbers from 0 to 1."""
     return np.asarray((coins.words(size) >> np.uint64(12)).astype(np.float64) / 2.0**52)
 
 

@@ -26,7 +26,9 @@ class Quality:
     `single` and `pairs` are Σ |p − q| over the cells of a marginal, from 0 to 2 apart from noise. `ranges` are the
     largest errors of the share of any range of an ordered column. `correlations` are synthetic minus true. `plan` is
     None if the rows were compared with the public table `holdout` for free. `scores` are the accuracy on the hold-out
-    after training on synthetic rows and after training on real ones.
+    after training on synthetic rows and after training on real ones. `propensity` is how often a classifier tells
+    synthetic rows from those of the hold-out: 0.5 if it guesses. `subgroups` are the mean Σ |p − q| of the other
+    columns among the rows with each value of the target.
     """
 
     plan: QualityPlan | None
@@ -36,6 +38,8 @@ class Quality:
     correlations: tuple[Figure, ...]
     scores: tuple[float, float] | None = None
     holdout: str | None = None
+    propensity: float | None = None
+    subgroups: tuple[Figure, ...] = ()
 
     def possible(self) -> bool:
         """Whether these are finite numbers. Figures read from a file are checked with it."""

@@ -64,14 +64,16 @@ class Measured:
     again: tuple[Marginal, ...] = ()
     quality: Quality | None = None
     """How far rows drawn from the model are from the data, without a plan: it is `plan.quality`."""
+    people: Measured | None = None
+    """The tables of people, if the rows of each person are drawn together: those above are of their steps."""
 
     def tables(self) -> tuple[Marginal, ...]:
-        """All noisy marginals."""
+        """All noisy marginals of the columns of the sheet."""
         return (*self.alone, *self.chosen_by, *self.pairs, *self.alone_again, *self.again)
 
     def noises(self) -> list[Noise]:
         """All noise that was added; together it costs what was charged."""
-        return [each.noise for each in self.tables()]
+        return [*([] if self.people is None else self.people.noises()), *(each.noise for each in self.tables())]
 
     def grouping(self, again: Marginal) -> tuple[Codes, ...]:
         """The groups of the columns of a marginal of the second look."""
@@ -85,7 +87,7 @@ class Measured:
         numbers that would make a later measurement of the data fail or overflow, and no noise that was never added.
         """
         plan, measured = self.plan, self
-        if self.quality is not None and (plan.quality is None or not self.quality.possible()):
+        if not self._beside():
             return False
         cells = plan.sheet.grid.shape
         places = tuple(range(len(cells)))
@@ -120,9 +122,19 @@ class Measured:
         noises = second.noises([math.prod(shape) for shape in shapes])
         return _are((*measured.alone_again, *measured.again), [*singles, *again], shapes, noises)
 
+    def _beside(self) -> bool:
+        """Whether the tables of people and the figures of the quality are those of the plan, and possible."""
+        people, quality = self.people, self.quality
+        if (None if people is None else people.plan) != self.plan.people:
+            return False
+        if people is not None and not people.possible():
+            return False
+        return quality is None or (self.plan.quality is not None and quality.possible())
+
     def intervals(self, *, confidence: Number = 0.95) -> pa.Table:
         """Each count of the marginals of single columns, or of the one of all, with its interval."""
         sheet = self.plan.sheet
+        people = [] if self.people is None else [self.people.intervals(confidence=confidence)]
         labels = [[cell.label for cell in axis.cells()] for axis in sheet.axes]
         rows: list[dict[str, Any]] = []
         for each in self.alone:
@@ -132,7 +144,7 @@ class Measured:
                 cell = " × ".join(labels[i][code] for i, code in zip(each.columns, place, strict=True))
                 rows.append({"columns": names, "cell": cell, "count": count})
                 rows[-1] |= {"count_low": max(0.0, count - far), "count_high": max(0.0, count + far)}
-        return pa.Table.from_pylist(rows)
+        return pa.concat_tables([*people, pa.Table.from_pylist(rows)])
 
 
 def measure(plan: SynthesisPlan, codes: Codes, *, coins: Coins) -> Measured:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sitr.dataset.cells import size
+from sitr.dataset.cells import Drawable, size
 from sitr.errors import QuestionError
 from sitr.flavors.arrows import Additive
 from sitr.flavors.price import affordable
@@ -21,11 +21,16 @@ from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.shared import SharedNoise
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.synthetic.axes import MOST_CELLS
+from sitr.questions.synthetic.diary import Diary
 from sitr.questions.synthetic.sheet import Sheet
 from sitr.questions.ways import Way, ways
 
 if TYPE_CHECKING:
+    from sitr.questions.synthetic.axes import Codes
     from sitr.questions.synthetic.quality_plan import QualityPlan
+
+PEOPLE = Fraction(1, 5)
+"""The part of the price for the tables of people, if the rows of each person are drawn together."""
 
 ALONE = Fraction(1, 5)
 """The part of the price for the tables of single columns; the rest is for the pairs."""
@@ -195,6 +200,30 @@ class SynthesisPlan(Plan):
     division: Division
     quality: QualityPlan | None = None
     """The plan of a second stage, which compares drawn rows with the data; this plan includes its measurements."""
+    diary: Diary | None = None
+    """The rows of each person, if these are drawn together: then the sheet is that of their steps."""
+    people: SynthesisPlan | None = None
+    """The plan of the tables of people, whose measurements come first in this plan."""
+
+    def known(self) -> list[Measurement]:
+        """The tables that are fixed before any row is read: of people, and of the columns of the sheet."""
+        people = [] if self.people is None else self.people.known()
+        first = 0 if self.people is None else len(self.people.measurements)
+        return [*people, *self.measurements[first : first + len(self.division.alone())]]
+
+    @property
+    def reading(self) -> Sheet | Diary:
+        """What is read from the data."""
+        return self.sheet if self.diary is None else self.diary
+
+    def coded(self, exact: Codes) -> Codes:
+        """The rows that are counted, by the axes of the sheet, from what was read."""
+        return exact if self.diary is None else self.diary.steps(exact)
+
+    @property
+    def declared(self) -> tuple[Drawable, ...]:
+        """The imitated columns, as they were declared."""
+        return self.sheet.axes if self.diary is None else self.diary.axes
 
     @property
     def sheet(self) -> Sheet:
@@ -217,13 +246,55 @@ def _planned(division: Division, text: str) -> SynthesisPlan:
     return SynthesisPlan(tuple(measured), division.price, text, division)
 
 
+def diary_plan(
+    diary: Diary, price: Promise, *, method: Method | None = None, text: str = "SYNTHESIZE"
+) -> SynthesisPlan:
+    """The plan of rows of whole people: a part of the price for the tables of people, the rest for those of steps.
+
+    One person moves the first by one row and the second by all of theirs. Both are paid by one charge: each part of ε,
+    ρ or μ² buys noise for its own distance, and the parts add up to the price.
+    """
+    steps, people = diary.steps_sheet(), diary.people_sheet()
+    _check(steps, method)
+    _check(people, None)
+    options = [
+        (way, Division(steps, _part(way, 1 - PEOPLE), each))
+        for way in ways(affordable(price))
+        for each in _methods(steps, method)
+    ]
+    way, division = min(options, key=lambda option: option[1].expected_error())
+    ours = [Division(people, _part(way, PEOPLE), each) for each in _methods(people, None)]
+    first, second = _planned(min(ours, key=Division.expected_error), text), _planned(division, text)
+    named = [replace(each, name=f"people: {each.name}") for each in first.measurements]
+    measured = (*named, *second.measurements)
+    return replace(second, measurements=measured, diary=diary, people=replace(first, measurements=tuple(named)))
+
+
+def _part(way: Way, fraction: Fraction) -> Way:
+    """A part of what a way buys; what is charged is the whole."""
+    return Way(way.charged, way.bought.share(fraction))
+
+
 def plan(sheet: Sheet, price: Promise, *, method: Method | None = None, text: str = "SYNTHESIZE") -> SynthesisPlan:
     """The plan for a price. Without a `method` it is the one with the least expected error.
 
     An approximate price buys Gaussian or Laplace noise, whichever errs less; Laplace noise is charged without the δ.
     All choices are made from the price and the cells, which are public.
     """
-    paid = affordable(price)
+    _check(sheet, method)
+    candidates = [Division(sheet, way, each) for each in _methods(sheet, method) for way in ways(affordable(price))]
+    return _planned(min(candidates, key=Division.expected_error), text)
+
+
+def _methods(sheet: Sheet, method: Method | None) -> list[Method]:
+    """The methods that can be used, or the one that is wanted."""
+    possible = [Method.JOINT] if sheet.grid.size <= MOST_CELLS else []
+    possible += [Method.MARGINALS] if len(sheet.axes) > 1 else []
+    return possible if method is None else [method]
+
+
+def _check(sheet: Sheet, method: Method | None) -> None:
+    """Refuse a method, or columns, whose tables would have too many cells."""
     cells = sheet.grid.size
     if method is Method.JOINT and cells > MOST_CELLS:
         raise QuestionError(
@@ -241,11 +312,6 @@ def plan(sheet: Sheet, price: Promise, *, method: Method | None = None, text: st
             given=f"The column {too_long[0]} has more than {MOST_CELLS:,} cells, each of which gets noise.",
             do="Choose wider cells, or leave the column out.",
         )
-    possible = [Method.JOINT] if cells <= MOST_CELLS else []
-    possible += [Method.MARGINALS] if len(sheet.axes) > 1 else []
-    wanted = possible if method is None else [method]
-    candidates = [Division(sheet, way, each) for each in wanted for way in ways(paid)]
-    return _planned(min(candidates, key=Division.expected_error), text)
 
 
 def _products(sizes: Reals) -> Reals:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sitr.dataset.cells import Drawable, Rule
 from sitr.errors import FewerThanAsked
@@ -15,9 +16,12 @@ from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.histogram.projection import MOST_TOTAL
 from sitr.questions.synthetic.arrange import drawn_columns, made_possible, possible_joint
 from sitr.questions.synthetic.axes import Codes
+from sitr.questions.synthetic.diary import Diary
 from sitr.questions.synthetic.draw import from_joint, from_sample
 from sitr.questions.synthetic.field import Progress, fit
+from sitr.questions.synthetic.following import potentials
 from sitr.questions.synthetic.marginals import Measured, Weights
+from sitr.questions.synthetic.people import drawn_people
 from sitr.questions.synthetic.plan import Method, SynthesisPlan
 from sitr.questions.synthetic.rules import broken
 from sitr.questions.synthetic.structure import NO_RULES, Possible, Structure
@@ -42,6 +46,8 @@ class Portrait:
     """The columns of a row, with the derived ones."""
     never: tuple[Expression, ...]
     structure: Structure = NO_RULES
+    people: Model | None = None
+    """The model of people, if the rows of each person are drawn together: then `model` is that of their steps."""
 
     @property
     def plan(self) -> SynthesisPlan:
@@ -54,7 +60,10 @@ class Portrait:
     @property
     def size(self) -> int:
         """The noisy number of rows of the data, between 0 and 2^53 so that computing with it cannot overflow."""
-        return min(MOST_TOTAL, max(0, round(self.measured.total)))
+        total = self.measured.total
+        if self.measured.people is not None:  # one person moves this number less than the number of rows
+            total = self.measured.people.total * self.rows_of_a_person
+        return min(MOST_TOTAL, max(0, round(total)))
 
     def marginal(self, *columns: int) -> Weights:
         """The probabilities of the cells of one column, or of a pair, in the model."""
@@ -71,11 +80,27 @@ class Portrait:
         pairs = self.model.missed if isinstance(self.model, WeightedRows) else ()
         return [tuple(self.plan.sheet.names[place] for place in pair) for pair in pairs]
 
-    def draw(self, rows: int, *, coins: Coins) -> pa.Table:
+    @property
+    def rows_of_a_person(self) -> float:
+        """The mean number of rows of a person, in the model."""
+        diary = self.plan.diary
+        if diary is None or self.people is None:
+            return 1.0
+        if isinstance(self.people, WeightedRows):
+            shares = self.people.marginal(0)
+        else:
+            shares = self.people.reshape(diary.most_rows, -1).sum(axis=1)
+        return float(shares @ np.arange(1, diary.most_rows + 1)) / float(shares.sum())
+
+    def draw(self, rows: int, *, coins: Coins, after: int = 0) -> pa.Table:
         """Rows in the types of the original columns, without the derived ones, none of which breaks a rule.
 
-        There are fewer than requested, with a warning, if the rules forbid almost everything in the model.
+        There are fewer than requested, with a warning, if the rules forbid almost everything in the model. If the rows
+        of each person are drawn together, whole people are drawn, who have about as many rows. They are numbered, from
+        the number `after` this one.
         """
+        if self.plan.diary is not None:
+            return self._numbered_people(self.plan.diary, rows, coins, after)
         pieces, missing = [self._rows(0, coins)], rows
         for _ in range(ROUNDS):
             drawn = self._rows(missing, coins)
@@ -94,14 +119,56 @@ class Portrait:
             )
         return pa.concat_tables(pieces).combine_chunks()
 
+    def _numbered_people(self, diary: Diary, rows: int, coins: Coins, after: int) -> pa.Table:
+        """The rows of whole people, none of whom has a row that breaks a rule."""
+        wanted = missing = round(rows / self.rows_of_a_person)
+        pieces = []
+        for _ in range(ROUNDS):
+            drawn, whose = self._people(diary, missing, coins)
+            if self.never:
+                kept = ~np.isin(whose, whose[broken(self.never, drawn)])
+                drawn, whose = drawn.filter(pa.array(kept)), whose[kept]
+            different, numbers = np.unique(whose, return_inverse=True)
+            pieces.append(self._numbered(diary, drawn, numbers + 1 + after + wanted - missing))
+            missing -= len(different)
+            if missing == 0:
+                break
+        else:
+            warnings.warn(
+                f"Only {wanted - missing:,} of {wanted:,} people could be drawn, because the rules forbid almost all "
+                "others. Loosen the rules.",
+                FewerThanAsked,
+                stacklevel=2,
+            )
+        return pa.concat_tables(pieces).combine_chunks()
+
     def _rows(self, rows: int, coins: Coins) -> pa.Table:
         possible = self.structure.possible(self.axes)
         codes = self._codes(rows, coins, possible)
+        return self._valued(self.axes, codes, possible, coins)
+
+    def _people(self, diary: Diary, people: int, coins: Coins) -> tuple[pa.Table, Codes]:
+        """The rows of this many people, and the person of each row."""
+        assert self.people is not None
+        whose, codes = drawn_people(diary, self.people, self.model, people, coins=coins)
+        drawn = self._valued(diary.axes, codes, self.structure.possible(diary.axes), coins)
+        firsts = pa.array(np.searchsorted(whose, whose))
+        for place in diary.constant:  # values within a cell differ
+            drawn = drawn.set_column(place, drawn.schema.field(place), drawn.column(place).take(firsts))
+        return (drawn if diary.order is None else _in_order(drawn, whose, diary.order.name, self.structure)), whose
+
+    def _numbered(self, diary: Diary, drawn: pa.Table, numbers: Codes) -> pa.Table:
+        """The rows with the numbers of their people in front."""
+        field = self.schema.field(diary.unit.column)
+        return drawn.add_column(0, field, pa.array(numbers, pa.int64()).cast(field.type))
+
+    def _valued(self, axes: tuple[Drawable, ...], codes: Codes, possible: Possible | None, coins: Coins) -> pa.Table:
+        """Values for cells, after cells were exchanged so that they can come together."""
         if possible is not None:
             codes = made_possible(codes, possible, coins=coins)
-        fields = [self.schema.field(axis.column.name) for axis in self.axes]
+        fields = [self.schema.field(axis.column.name) for axis in axes]
         return pa.Table.from_arrays(
-            drawn_columns(self.axes, codes, [each.type for each in fields], possible, coins=coins),
+            drawn_columns(axes, codes, [each.type for each in fields], possible, coins=coins),
             schema=pa.schema(fields),
         )
 
@@ -124,10 +191,32 @@ def portrait(
     """Fit a model to noisy marginals; `schema` gives the types of the columns."""
     plan = measured.plan
     model: Model = measured.shares[0] if plan.method is Method.JOINT else fit(measured, progress=progress)
-    axes = {axis.column.name: axis for axis in plan.sheet.axes}
+    if plan.diary is not None and isinstance(model, WeightedRows):
+        model = replace(model, potentials=potentials(model, given=plan.diary.given, total=measured.total))
+    people: Model | None = None
+    if measured.people is not None:
+        joint = measured.people.plan.method is Method.JOINT
+        people = measured.people.shares[0] if joint else fit(measured.people)
+    axes = {axis.column.name: axis for axis in plan.declared}
     fields = []
     for each in schema:
         axis = axes.get(each.name)
         null = axis is None or axis.missing is Rule.CELL or each.nullable
         fields.append(each.with_nullable(null).remove_metadata())
-    return Portrait(measured, model, pa.schema(fields), never, structure)
+    return Portrait(measured, model, pa.schema(fields), never, structure, people)
+
+
+def _in_order(rows: pa.Table, whose: Codes, order: str, structure: Structure) -> pa.Table:
+    """The rows of each person in order. Their cells are almost in order, so that only neighbours change places.
+
+    The values of the column change places, and the rest of each row stays; unless the column takes part in a rule about
+    a row: then rows change places.
+    """
+    ranks = pc.rank(rows[order], sort_keys="ascending", tiebreaker="dense").to_numpy()
+    sorted_ = pa.array(np.lexsort((ranks, whose)))
+    ruled = {name for pair in structure.ordered for name in (pair.lower, pair.upper)}
+    ruled |= {name for group in structure.together for name in group}
+    if order in ruled:
+        return rows.take(sorted_)
+    place = rows.schema.get_field_index(order)
+    return rows.set_column(place, rows.schema.field(place), rows[order].take(sorted_))

@@ -16,6 +16,7 @@ from sitr.flavors.promise import Promise
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.questions.synthetic.axes import MOST_CELLS, Codes
+from sitr.questions.synthetic.diary import Diary
 from sitr.questions.synthetic.figures import Figure, Quality
 from sitr.questions.synthetic.marginals import Marginal, Measured, Weights, group, grouped
 from sitr.questions.synthetic.plan import SynthesisPlan
@@ -50,6 +51,20 @@ def against(portrait: Portrait, synthetic: Codes, holdout: Codes, *, name: str) 
     return Quality(None, tuple(single), tuple(pairs), tuple(ranges), tuple(correlations), holdout=name)
 
 
+def subgroups(portrait: Portrait, synthetic: Codes, holdout: Codes, target: int) -> tuple[Figure, ...]:
+    """For each value of the target that both tables have: the mean Σ |p − q| of the other columns in these rows."""
+    name, labels = portrait.plan.sheet.names[target], [cell.label for cell in portrait.axes[target].cells()]
+    others = [place for place in range(len(portrait.axes)) if place != target]
+    found = []
+    for value, label in enumerate(labels):
+        ours, theirs = (codes[codes[:, target] == value] for codes in (synthetic, holdout))
+        if len(ours) and len(theirs):
+            shares = [_shares(portrait, codes) for codes in (ours, theirs)]
+            far = [float(np.abs(shares[0]((place,)) - shares[1]((place,))).sum()) for place in others]
+            found.append(Figure((f"{name} = {label}",), sum(far) / len(far)))
+    return tuple(found)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class QualityQuestion:
     """How far synthetic rows, as numbers of cells, are from the data themselves."""
@@ -73,11 +88,11 @@ class QualityQuestion:
             found.update(np.ascontiguousarray(numbers).tobytes())
         return found.hexdigest()
 
-    def reading(self) -> Sheet:
-        return self.portrait.plan.sheet
+    def reading(self) -> Sheet | Diary:
+        return self.portrait.plan.reading
 
     def answer(self, plan: QualityPlan, exact: Codes, /, *, coins: Coins) -> Quality:
-        return privately(plan, self.portrait, self.synthetic, exact, coins=coins)
+        return privately(plan, self.portrait, self.synthetic, self.portrait.plan.coded(exact), coins=coins)
 
     def errors(self, plan: QualityPlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
         """The error of every distance, as a share of the rows."""
@@ -91,13 +106,13 @@ class QualityStage:
     portrait: Portrait
     synthetic: Codes
 
-    def reading(self) -> Sheet:
-        return self.portrait.plan.sheet
+    def reading(self) -> Sheet | Diary:
+        return self.portrait.plan.reading
 
     def answer(self, plan: SynthesisPlan, exact: Codes, /, *, coins: Coins) -> Measured:
         """The tables of the first stage, and noisy figures beside them."""
         assert plan.quality is not None
-        found = privately(plan.quality, self.portrait, self.synthetic, exact, coins=coins)
+        found = privately(plan.quality, self.portrait, self.synthetic, self.portrait.plan.coded(exact), coins=coins)
         return replace(self.portrait.measured, quality=replace(found, plan=None))
 
 

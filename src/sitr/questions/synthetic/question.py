@@ -12,8 +12,9 @@ from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.synthetic.axes import Codes
+from sitr.questions.synthetic.diary import Diary
 from sitr.questions.synthetic.marginals import Measured, measure
-from sitr.questions.synthetic.plan import Method, SynthesisPlan, plan
+from sitr.questions.synthetic.plan import Method, SynthesisPlan, diary_plan, plan
 from sitr.questions.synthetic.quality_plan import quality_plan
 from sitr.questions.synthetic.sheet import Sheet
 from sitr.questions.synthetic.structure import NO_RULES, Structure
@@ -37,10 +38,18 @@ class SyntheticQuestion:
     quality: Kept | None = None
     rows: int | None = None
     """How many rows are drawn for the quality; None for as many as the data set has, by noisy count."""
+    diary: Diary | None = None
+    """The rows of each person, if these are drawn together."""
 
     def text(self) -> str:
         looked = "" if self.quality is None else " AND MEASURE THE QUALITY"
-        return f"SYNTHESIZE {', '.join(self.sheet.names)} FROM {self.table}{looked}"
+        people = "" if self.diary is None else "PEOPLE WITH "
+        return f"SYNTHESIZE {people}{', '.join(self.sheet.names)} FROM {self.table}{looked}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are counted."""
+        return self.sheet.names if self.diary is None else self.diary.steps_sheet().names
 
     def plan(self, price: Promise, /) -> SynthesisPlan:
         """The tables with the least expected error; and the figures of the quality, which are paid for as well.
@@ -48,28 +57,33 @@ class SyntheticQuestion:
         Each price buys the noise of its own stage. Pure and zero-concentrated prices add up. Approximate ones need not:
         see `_together`.
         """
-        tables = plan(self.sheet, price, method=self.method, text=self.text())
+        if self.diary is None:
+            tables = plan(self.sheet, price, method=self.method, text=self.text())
+        else:
+            tables = diary_plan(self.diary, price, method=self.method, text=self.text())
         if self.quality is None:
             return tables
         about = f"{'all' if self.rows is None else self.rows} rows, never {self.never!r}"
         about += "" if self.structure == NO_RULES else f", {self.structure!r}"
-        looked = replace(quality_plan(self.sheet, self.quality, text=self.text()), about=about)
+        looked = replace(quality_plan(tables.sheet, self.quality, text=self.text()), about=about)
         measured = (*tables.measurements, *looked.measurements)
         whole = tables.price + looked.price  # type: ignore[operator] # two flavors are refused
         both = replace(tables, measurements=measured, price=whole, quality=looked)
         return replace(both, price=_together(both, whole)) if isinstance(whole, ApproximateDP) else both
 
-    def reading(self) -> Sheet:
-        return self.sheet
+    def reading(self) -> Sheet | Diary:
+        return self.sheet if self.diary is None else self.diary
 
     def answer(self, plan: SynthesisPlan, exact: Codes, /, *, coins: Coins) -> Measured:
         """Noisy tables, which are all that is released about the data."""
-        return measure(plan, exact, coins=coins)
+        if plan.diary is None or plan.people is None:
+            return measure(plan, exact, coins=coins)
+        people = measure(plan.people, plan.diary.people(exact), coins=coins)
+        return replace(measure(plan, plan.coded(exact), coins=coins), people=people)
 
     def errors(self, plan: SynthesisPlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
         """The error of each count, by table, for tables that are fixed before any row is read."""
-        known = plan.measurements[: len(plan.division.alone())]
-        return {each.name: each.error(confidence=confidence) for each in known}
+        return {each.name: each.error(confidence=confidence) for each in plan.known()}
 
 
 def _together(plan: SynthesisPlan, whole: ApproximateDP) -> ApproximateDP:

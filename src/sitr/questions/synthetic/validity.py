@@ -9,9 +9,11 @@ from enum import Enum
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from sitr.dataclass import dataclass
 from sitr.dataset.cells import Categories, Drawable, Rule
+from sitr.questions.synthetic.diary import Diary
 from sitr.questions.synthetic.portrait import Portrait
 from sitr.questions.synthetic.rules import broken
 
@@ -26,6 +28,9 @@ class Demand(Enum):
     ORDERED = "ordered"
     TOGETHER = "together"
     NEVER = "never"
+    CONSTANT = "constant"
+    CAPPED = "capped"
+    IN_ORDER = "in order"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ def _checked(portrait: Portrait, rows: pa.Table, again: pa.Table) -> Iterator[Ch
     for field in portrait.schema:
         same = field.name in rows.schema.names and rows.schema.field(field.name).type == field.type
         yield Checked(Demand.TYPE, (field.name,), 0 if same else rows.num_rows)
-    for axis in portrait.axes:
+    for axis in portrait.plan.declared:
         column = _plain(rows[axis.column.name])
         yield Checked(Demand.VALUES, (axis.column.name,), _count(_outside(axis, column)))
         if axis.missing is not Rule.CELL:
@@ -63,8 +68,34 @@ def _checked(portrait: Portrait, rows: pa.Table, again: pa.Table) -> Iterator[Ch
     for group in structure.together:
         nulls = np.column_stack([pc.is_null(rows[name]).to_numpy() for name in group])
         yield Checked(Demand.TOGETHER, group, int((nulls.any(axis=1) & ~nulls.all(axis=1)).sum()))
+    if (diary := portrait.plan.diary) is not None:
+        yield from _of_people(diary, rows)
     if portrait.never:
         yield Checked(Demand.NEVER, (), int(broken(portrait.never, rows).sum()))
+
+
+def _of_people(diary: Diary, rows: pa.Table) -> Iterator[Checked]:
+    """What is demanded of the rows of one person: how many rows belong to a person who does not meet it."""
+    _, whose, numbers = np.unique(
+        _plain(rows[diary.unit.column]).to_numpy(zero_copy_only=False), return_inverse=True, return_counts=True
+    )
+    yield Checked(Demand.CAPPED, (diary.unit.column,), int(numbers[numbers > diary.most_rows].sum()))
+    for place in diary.constant:
+        name = diary.names[place]
+        values = _dense(rows[name])
+        low, high = np.full(len(numbers), len(rows)), np.full(len(numbers), -1)
+        np.minimum.at(low, whose, values)
+        np.maximum.at(high, whose, values)
+        yield Checked(Demand.CONSTANT, (name,), int(numbers[low != high].sum()))
+    if diary.order is not None:
+        values = _dense(rows[diary.order.name])
+        same, falls = whose[1:] == whose[:-1], values[1:] < values[:-1]
+        yield Checked(Demand.IN_ORDER, (diary.order.name,), int((same & falls).sum()))
+
+
+def _dense(column: pa.ChunkedArray) -> NDArray[np.int64]:
+    """Numbers in the order of the values; NULL comes last."""
+    return np.asarray(pc.rank(_plain(column), sort_keys="ascending", tiebreaker="dense"), dtype=np.int64)
 
 
 def _outside(axis: Drawable, column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -14,11 +14,20 @@ Pair = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Potential:
+    """Terms of the logarithm of the probability of one column, the last, by its atoms and those of another one."""
+
+    columns: Pair
+    logs: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class WeightedRows:
     """Rows of atoms with weights that add up to 1; within an atom, cells are in proportion to their noisy shares.
 
     `atoms` maps the cells of each column to atoms, and `shares` are the shares of the cells. `missed` are the pairs of
-    columns whose noisy marginals differ from the model by more than noise explains.
+    columns whose noisy marginals differ from the model by more than noise explains. `potentials` are the terms by
+    which some columns are drawn given the others, where that is needed.
     """
 
     rows: NDArray[np.int32]
@@ -26,6 +35,7 @@ class WeightedRows:
     atoms: tuple[Codes, ...]
     shares: tuple[Weights, ...]
     missed: tuple[Pair, ...] = ()
+    potentials: tuple[Potential, ...] = ()
 
     def marginal(self, *columns: int) -> Weights:
         """The probabilities of the cells of one or more columns."""
@@ -52,7 +62,15 @@ class WeightedRows:
         most = np.array([int(atoms.max()) for atoms in self.atoms])
         inside = self.rows.dtype.kind == "i" and bool((self.rows >= 0).all() and (self.rows <= most).all())
         laws = (self.weights, *self.shares)
-        return known and inside and all(bool(law.min() >= 0 and abs(law.sum() - 1) < 1e-6) for law in laws)
+        finite = all(self._fits(each) for each in self.potentials)
+        return known and inside and finite and all(bool(law.min() >= 0 and abs(law.sum() - 1) < 1e-6) for law in laws)
+
+    def _fits(self, potential: Potential) -> bool:
+        """Whether these are finite numbers for the atoms of one or two columns."""
+        columns, logs = potential.columns, potential.logs
+        formed = 1 <= len(set(columns)) == len(columns) <= 2 and all(0 <= each < len(self.atoms) for each in columns)
+        sizes = tuple(int(self.atoms[each].max()) + 1 for each in columns) if formed else ()
+        return formed and logs.dtype.kind == "f" and logs.shape == sizes and bool(np.isfinite(logs).all())
 
 
 def within(share: Weights, groups: Codes) -> Weights:

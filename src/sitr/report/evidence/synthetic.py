@@ -15,7 +15,9 @@ FIGURES = "distances"
 
 def moves(plan: SynthesisPlan) -> list[Moves]:
     """For each measurement, in their order; those about quality come last."""
-    return [_moves(each.name, plan.sheet) for each in plan.measurements]
+    people = () if plan.people is None else plan.people.measurements
+    first = [] if plan.people is None else [_moves(each.name, plan.people.sheet) for each in people]
+    return first + [_moves(each.name, plan.sheet) for each in plan.measurements[len(people) :]]
 
 
 def _moves(name: str, sheet: Sheet) -> Moves:

@@ -49,6 +49,7 @@ LABELS: Mapping[str, str] = {
     "How good the rows are": "ما مدى جودة الصفوف",
     # Labels of facts
     "accuracy": "الدقة",
+    "propensity": "التمييز",
     "adaptive": "الاختيار المتتابع",
     "adding up": "تطابق المجاميع",
     "after": "بعدها",

@@ -34,6 +34,10 @@ class SyntheticWords:
 
     def rows(self, portrait: Portrait, /) -> str:
         """How many rows the data set has."""
+        people = portrait.measured.people
+        if people is not None:
+            persons = ltr(number(max(0, round(people.total))))
+            return f"نحو {ltr(number(portrait.size))} لأشخاص عددهم نحو {persons}، بحسب أعداد عليها ضوضاء"
         return f"نحو {ltr(number(portrait.size))} في مجموعة البيانات، بحسب أعداد عليها ضوضاء"
 
     def released(self, portrait: Portrait, drawn: int | None, /) -> str:
@@ -64,7 +68,12 @@ class SyntheticWords:
 
     def fits(self, found: Agreement, /) -> tuple[tuple[str, Sequence[TableFit]], ...]:
         """The tables by their number of columns."""
-        return (("الأعمدة المفردة", found.of(1)), ("أزواج الأعمدة", found.of(2)), ("الثلاثيات", found.of(3)))
+        return (
+            ("الأعمدة المفردة", found.of(1)),
+            ("أزواج الأعمدة", found.of(2)),
+            ("الثلاثيات", found.of(3)),
+            ("الأشخاص", found.people),
+        )
 
     def between(self, columns: Sequence[str], /) -> str:
         """The names of a few columns."""
@@ -101,6 +110,12 @@ class SyntheticWords:
                 return "الأول لا يزيد على الثاني"
             case "together":
                 return f"{ltr('NULL')} معًا أو لا شيء"
+            case "constant":
+                return "واحد في كل صفوف الشخص"
+            case "capped":
+                return "لا تزيد صفوف الشخص على السقف"
+            case "in order":
+                return "مرتب ضمن صفوف الشخص"
         return "لا صف يحقق شرطًا ممنوعًا"
 
     def valid(self, broken: int, rows: int, /) -> str:
@@ -116,12 +131,15 @@ class SyntheticWords:
             "التخطيط لسؤال: ثم اسأله عن البيانات مقابل ثمن، واستشهد بتلك الإجابة",
         )
 
-    def limits(self) -> tuple[str, ...]:
+    def limits(self, plan: SynthesisPlan, /) -> tuple[str, ...]:
         """What the rows cannot carry."""
+        between = "والعلاقات بين الصفوف، كزيارات الشخص نفسه"
+        if plan.diary is not None:
+            between = "والعلاقات بين صفوف أشخاص مختلفين، أو بين صفوف الشخص الواحد في ما وراء الصف السابق"
         return (
             "الارتباط بين ثلاثة أعمدة أو أكثر مما لا يظهر في جدول مقيس",
             "ما هو أندر من الضوضاء: المجموعات الصغيرة والقيم الشاذة والحالات المفردة",
-            "القيم الأدق من الخلايا، والعلاقات بين الصفوف، كزيارات الشخص نفسه",
+            f"القيم الأدق من الخلايا، {between}",
             "الاختبارات والأخطاء المعيارية: فالصفوف المسحوبة لا تدل على عدد الناس",
             "القرارات بشأن أي شخص: فلا صف هو شخص",
         )
@@ -158,6 +176,10 @@ class SyntheticWords:
     def caps(self, plan: SynthesisPlan, /) -> str:
         """The most rows of one person."""
         most = plan.sheet.most_rows
+        if plan.diary is not None:
+            order = plan.diary.order
+            first = "بترتيب عشوائي" if order is None else f"بترتيب {named(order.name)}"
+            return f"يُحسب لكل شخص أول {counted(most, ROW)} على الأكثر، {first}؛ ويُحسب كل شخص مرة في جداول الأشخاص"
         if most == 1:
             return "يُحسب كل صف مرة واحدة"
         return f"يُحسب للشخص الواحد {counted(most, ROW)} على الأكثر، تُختار عشوائيًا"
@@ -165,6 +187,10 @@ class SyntheticWords:
     def pairs(self, count: int, /) -> str:
         """The tables of pairs of columns."""
         return f"{counted(min(count, planned.MOST_PAIRS), PAIR)} من الأعمدة، بحسب مجموعات القيم"
+
+    def people(self, name: str, /) -> str:
+        """A table of people."""
+        return f"الأشخاص: {name}"
 
     def about(self, error: str, /) -> str:
         """An error that depends on the tables that will be chosen."""
@@ -182,6 +208,7 @@ class SyntheticWords:
             (f"نسبة كل زوج من القيم، {distance}", found.pairs),
             ("نسبة أي مدى", found.ranges),
             ("الارتباط", found.correlations),
+            (f"نسبة كل قيمة في مجموعة جزئية، متوسط {distance}", found.subgroups),
         )
 
     def of(self, figure: Figure, /) -> str:
@@ -199,6 +226,11 @@ class SyntheticWords:
         return (
             f"{ltr(f'{ours:.3f}')} عند التدريب على صفوف اصطناعية، و{ltr(f'{theirs:.3f}')} عند التدريب على صفوف حقيقية"
         )
+
+    def propensity(self, found: float, /) -> str:
+        """How often a classifier tells synthetic rows from real ones."""
+        share = ltr(f"{100 * found:.1f}%")
+        return f"يميز مصنّف الصفوف الاصطناعية من الحقيقية في {share} من الحالات؛ وللتخمين {ltr('50%')}"
 
     def chart(self) -> tuple[str, str]:
         """The title and the description of the chart."""

@@ -32,6 +32,9 @@ class SyntheticWords:
 
     def rows(self, portrait: Portrait, /) -> str:
         """How many rows the data set has."""
+        people = portrait.measured.people
+        if people is not None:
+            return f"about {number(portrait.size)} of {number(max(0, round(people.total)))} people, by noisy counts"
         return f"about {number(portrait.size)} in the data set, by noisy counts"
 
     def released(self, portrait: Portrait, drawn: int | None, /) -> str:
@@ -64,7 +67,12 @@ class SyntheticWords:
 
     def fits(self, found: Agreement, /) -> tuple[tuple[str, Sequence[TableFit]], ...]:
         """The tables by their number of columns."""
-        return (("single columns", found.of(1)), ("pairs of columns", found.of(2)), ("triples", found.of(3)))
+        return (
+            ("single columns", found.of(1)),
+            ("pairs of columns", found.of(2)),
+            ("triples", found.of(3)),
+            ("people", found.people),
+        )
 
     def between(self, columns: Sequence[str], /) -> str:
         """The names of a few columns."""
@@ -101,6 +109,12 @@ class SyntheticWords:
                 return "the first is at most the second"
             case "together":
                 return "NULL together, or not at all"
+            case "constant":
+                return "the same in all rows of a person"
+            case "capped":
+                return "no more rows of a person than the cap"
+            case "in order":
+                return "in order within a person"
         return "no row meets a condition that none may meet"
 
     def valid(self, broken: int, rows: int, /) -> str:
@@ -116,12 +130,15 @@ class SyntheticWords:
             "to plan a question: then ask it of the data, for a price, and quote that answer",
         )
 
-    def limits(self) -> tuple[str, ...]:
+    def limits(self, plan: SynthesisPlan, /) -> tuple[str, ...]:
         """What the rows cannot carry."""
+        between = "relations between rows, such as visits of the same person"
+        if plan.diary is not None:
+            between = "relations between rows of different people, or of one person beyond the previous row"
         return (
             "dependence among three or more columns that no measured table shows",
             "what is rarer than the noise: small groups, outliers, single cases",
-            "values finer than the cells, and relations between rows, such as visits of the same person",
+            f"values finer than the cells, and {between}",
             "tests and standard errors: rows that were drawn tell nothing about how many people there are",
             "decisions about any one person: no row is a person",
         )
@@ -158,11 +175,19 @@ class SyntheticWords:
     def caps(self, plan: SynthesisPlan, /) -> str:
         """The most rows of one person."""
         most = plan.sheet.most_rows
+        if plan.diary is not None:
+            order = plan.diary.order
+            first = "in a random order" if order is None else f"by {visible(order.name)}"
+            return f"the first {most} rows of each person count, {first}; each person counts once in tables of people"
         return "each row counts once" if most == 1 else f"at most {most} rows of one person count, chosen at random"
 
     def pairs(self, count: int, /) -> str:
         """The tables of pairs of columns."""
         return f"{min(count, planned.MOST_PAIRS)} pairs of columns, by groups"
+
+    def people(self, name: str, /) -> str:
+        """A table of people."""
+        return f"people: {name}"
 
     def about(self, error: str, /) -> str:
         """An error that depends on the tables that will be chosen."""
@@ -179,6 +204,7 @@ class SyntheticWords:
             ("share of each pair of values, Σ|p − q|", found.pairs),
             ("share of any range", found.ranges),
             ("correlation", found.correlations),
+            ("share of each value in a subgroup, mean Σ|p − q|", found.subgroups),
         )
 
     def of(self, figure: Figure, /) -> str:
@@ -194,6 +220,10 @@ class SyntheticWords:
     def accuracy(self, ours: float, theirs: float, /) -> str:
         """How well a classifier does after training on synthetic rows, and on real ones."""
         return f"{ours:.3f} when trained on synthetic rows, {theirs:.3f} when trained on real ones"
+
+    def propensity(self, found: float, /) -> str:
+        """How often a classifier tells synthetic rows from real ones."""
+        return f"a classifier tells synthetic rows from real ones in {100 * found:.1f}% of cases; guessing has 50%"
 
     def chart(self) -> tuple[str, str]:
         """The title and the description of the chart."""

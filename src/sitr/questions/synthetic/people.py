@@ -1,0 +1,116 @@
+"""People with all their rows, drawn one row after another: each given the person and the row before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sitr.noise.coins import Coins
+from sitr.questions.synthetic.axes import Codes
+from sitr.questions.synthetic.diary import Diary
+from sitr.questions.synthetic.draw import cells_of, from_joint, from_sample, uniform
+from sitr.questions.synthetic.marginals import Weights
+from sitr.questions.synthetic.weighted_rows import WeightedRows
+
+BLOCK = 4096
+"""How many rows are drawn at a time."""
+
+Model = WeightedRows | Weights
+Next = Callable[[Codes, Codes | None], Codes]
+"""The cells of a row for each row of what is given; with the smallest cells of the ordered column, if there is one."""
+
+
+def drawn_people(diary: Diary, people: Model, steps: Model, count: int, *, coins: Coins) -> tuple[Codes, Codes]:
+    """The rows of this many people: the number of the person of each, and its cells in the declared columns.
+
+    People come one after another, and the rows of each in their order.
+    """
+    who = drawn(people, diary.people_sheet().grid.shape, count, coins=coins)
+    numbers, fixed = who[:, 0] + 1, who[:, 1:]
+    following = next_rows(diary, steps, coins)
+    before = np.repeat(diary.absent()[None, :], count, axis=0)
+    whose, places, rows = [], [], []
+    for place in range(int(numbers.max(initial=0))):
+        here = np.flatnonzero(numbers > place)
+        given = np.column_stack([who[here], np.full(len(here), place), before[here]])
+        floor = None if diary.ordered is None or place == 0 else before[here, diary.ordered]
+        before[here] = now = following(given, floor)
+        cells = np.empty((len(here), len(diary.axes)), dtype=np.int64)
+        cells[:, list(diary.constant)], cells[:, list(diary.varying)] = fixed[here], now
+        whose.append(here)
+        places.append(given[:, -before.shape[1] - 1])
+        rows.append(cells)
+    if not rows:
+        return np.empty(0, dtype=np.int64), np.empty((0, len(diary.axes)), dtype=np.int64)
+    person = np.concatenate(whose)
+    order = np.lexsort((np.concatenate(places), person))
+    return person[order], np.concatenate(rows)[order]
+
+
+def drawn(model: Model, shape: tuple[int, ...], rows: int, *, coins: Coins) -> Codes:
+    """Rows of cells from a model of columns with these numbers of cells."""
+    if isinstance(model, WeightedRows):
+        return from_sample(model, rows, coins=coins)
+    return np.column_stack(np.unravel_index(from_joint(model, rows, coins=coins), shape))
+
+
+def next_rows(diary: Diary, model: Model, coins: Coins) -> Next:
+    """How the row after another one is drawn from a model of steps."""
+    if isinstance(model, WeightedRows):
+        return partial(_from_terms, diary, model, {each.columns: each.logs for each in model.potentials}, coins)
+    return partial(_from_joint, diary, model, coins)
+
+
+def _from_terms(
+    diary: Diary,
+    model: WeightedRows,
+    terms: dict[tuple[int, ...], NDArray[np.float32]],
+    coins: Coins,
+    given: Codes,
+    floor: Codes | None,
+) -> Codes:
+    """One column after another, each given all before it: see `sitr.questions.synthetic.following`."""
+    columns = len(model.atoms)
+    rows = np.empty((columns, len(given)), dtype=np.int64)
+    for place in range(diary.given):
+        rows[place] = model.atoms[place][given[:, place]]
+    for column in range(diary.given, columns):
+        ordered = floor is not None and column == diary.given + (diary.ordered or 0)
+        lowest = model.atoms[column][floor] if ordered else None
+        toss = uniform(len(given), coins)
+        for start in range(0, len(given), BLOCK):
+            part = slice(start, start + BLOCK)
+            logs = np.repeat(terms[(column,)][None, :], len(toss[part]), axis=0)
+            for place in range(column):
+                logs += terms[place, column][rows[place, part]]
+            if lowest is not None:
+                logs[np.arange(logs.shape[1]) < lowest[part, None]] = -np.inf
+            sums = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
+            below = (sums <= (toss[part] * sums[:, -1])[:, None]).sum(axis=1)
+            rows[column, part] = np.minimum(below, logs.shape[1] - 1)
+    return np.column_stack([cells_of(model, column, rows[column], coins) for column in range(diary.given, columns)])
+
+
+def _from_joint(diary: Diary, model: Weights, coins: Coins, given: Codes, floor: Codes | None) -> Codes:
+    """From the row of the table of all columns that belongs to what is given.
+
+    Where it is empty, from the shares of all rows.
+    """
+    shape = diary.steps_sheet().grid.shape
+    inner = shape[diary.given :]
+    table = model.reshape(int(np.prod(shape[: diary.given])), -1)
+    place = np.ravel_multi_index(tuple(given.T), shape[: diary.given])
+    where, group = np.unique(place, return_inverse=True)
+    now = np.empty(len(given), dtype=np.int64)
+    everyone = table.sum(axis=0)
+    for number, row in enumerate(where):
+        here = np.flatnonzero(group == number)
+        law = table[row]
+        if floor is not None and diary.ordered is not None:
+            allowed = np.unravel_index(np.arange(len(law)), inner)[diary.ordered] >= floor[here[0]]
+            law = np.where(allowed, law, 0.0) if law[allowed].any() else np.where(allowed, everyone + 1e-300, 0.0)
+        now[here] = from_joint(law if law.any() else everyone, len(here), coins=coins)
+    return np.column_stack(np.unravel_index(now, inner))
