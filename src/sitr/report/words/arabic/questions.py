@@ -15,6 +15,8 @@ METHODS = {
     "BUCKETS": "بدمج الخلايا المتجاورة",
     "BINS": "مع اختيار عدد الفئات",
     "UNLISTED": "لفئات غير علنية",
+    "PREFIXES": "بالمجاميع التراكمية",
+    "RANGES": "بأفضل طريقة للمديات",
 }
 """The methods of histograms, by their names in the ledger."""
 
