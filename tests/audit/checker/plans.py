@@ -151,9 +151,9 @@ def ranges(dice: random.Random, folder: Path | None) -> Any:
     """Prefix sums of one column or two, with a cell for missing values beside each line."""
     cost = price(dice, "azq")
     columns = dice.choice([("cost",), ("cost",), ("cost", "days"), ("ward", "cost")])
-    method = dice.choice([Prefixes(), Prefixes(("cost",)), Ranges()])
+    methods: list[Prefixes | Ranges] = [Prefixes(), Prefixes(("cost",)), Ranges()]
     bins = {"cost": dice.choice([1, 5, 40])} | ({"days": 3} if "days" in columns else {})
-    return opened(dice, folder, cost * 2).histogram(*columns, bins=bins, method=method), cost
+    return opened(dice, folder, cost * 2).histogram(*columns, bins=bins, method=dice.choice(methods)), cost
 
 
 def sparse(dice: random.Random, folder: Path | None) -> Any:

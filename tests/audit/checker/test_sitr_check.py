@@ -626,7 +626,7 @@ def test_noise_for_added_units_needs_neighbours_that_say_so(neighbors: str, page
 # Prefix sums
 
 
-def prefix_sums(folder: Path, columns: tuple[str, ...], relation: Relation, **caps: int) -> Any:
+def prefix_sums(folder: Path, columns: tuple[str, ...], relation: Relation, **caps: Any) -> Any:
     """The figures of an answer about prefix sums of patients' rows, with a cell for missing values beside each line."""
     bounds = {"cost": (0, 50), "days": (-4, 5)}
     data = sitr.protect(ROWS, name="visits", unit="patient", relation=relation, bounds=bounds, **caps)
@@ -704,7 +704,7 @@ def test_prefix_sums_by_all_ways_to_fill_the_cells() -> None:
 
 def cost(v: list[int], line: int) -> float:
     """‖Lv‖² of counts in a line and beside it."""
-    c = [math.comb(2 * k, k) / 4**k for k in range(line)]
+    c = [float(Fraction(math.comb(2 * k, k), 4**k)) for k in range(line)]
     inside = [sum(c[t - i] * v[i] for i in range(t + 1)) for t in range(line)]
     return sum(x * x for x in (*inside, *v[line:]))
 

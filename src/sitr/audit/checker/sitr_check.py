@@ -186,8 +186,8 @@ class Stated(dict[str, Any]):  # of a mechanism, as the file describes it
         """Laplace: ε = Δ/scale [DMNS06]. Discrete Gaussian: ρ = Δ²/2σ² [CKS20, Thm 4]. Rounded: μ = Δ/σ [DRS22]. Of
         Laplace noise on vectors, one number that moves by Δ loses most: a vector moves in steps of one granule, each
         with the same trade-off curve; one number attains their composition, as its likelihood ratio is monotone.
-        Laws that dominate Gaussian noise on integers, and the slack. *σ ≤ 32*: of one number, its loss; of vectors,
-        see `least_mu`. *Larger σ*: let s² = σ² − τ², w(x) = Σ_j e^{−(j−x)²/2τ²}, and X of density ∝ e^{−x²/2s²}·w(x). A
+        Gaussian noise on integers is dominated, for σ ≤ 32, by the loss of one number; of vectors, see `least_mu`.
+        *Larger σ*: let s² = σ² − τ², w(x) = Σ_j e^{−(j−x)²/2τ²}, and X of density ∝ e^{−x²/2s²}·w(x). A
         j with weights e^{−(j−X)²/2τ²} has the law of Y, by completing the square; from X + 1 that of Y + 1, as w has
         period 1. So (Y, Y + v) is made from (X, X + v), of normal densities times w/E[w]: its hockey-stick is at most
         N(0, s²)'s times (1 + η)/(1 − η) for each number that moves; w/E[w] = 1 ± η, η = 2Σ_j e^{−2π²τ²j²} (Poisson)"""
@@ -261,7 +261,7 @@ class Stated(dict[str, Any]):  # of a mechanism, as the file describes it
         series = [[*accumulate(range(1, n), lambda c, k: c - c / (2 * k), initial=arb(1))] for n, _ in self["lines"]]
         most, each = rows**2 * math.prod((added(c * c for c in one) for one in series), start=arb(1)), min(each, rows)
         if len(series) > 1:
-            return most * (1 + replace)
+            return ball(most * (1 + replace))
         (c,), n, k = series, len(series[0]), -(-rows // each)
         first = (arb_poly(c) * arb_poly([1] * min(k, n))).coeffs()[:n]  # L·1_k
         most = min(most, each**2 * (added(x * x for x in first) + max(0, k - n)), key=float)
@@ -447,9 +447,9 @@ class Check(NamedTuple):
             keys = block["max_groups"] * (2 if "keys" in law and replace else 1)
             self.agree(f"{of}: keys", law.get("keys", law.get("groups")), keys)
             self.agree(f"{of}: units in a key", law.get("each", 1), far["largest"])
-        if "lines" in law:  # of all cells, with noise of one size
-            cells, sets = math.prod(map(sum, law["lines"])), [each["columns"] for each in law["bases"]]
-            right = cells == block["cells"] and min(map(min, law["lines"])) >= 0 and sets == [[]]
+        if law["law"] == "prefix Gaussian":  # on all cells, with one σ
+            cells, plain = math.prod(map(sum, law["lines"])), [each["columns"] for each in law["bases"]] == [[]]
+            right = plain and min(map(min, law["lines"])) >= 0 and cells == block["cells"]
             self.judge(f"{of}: cells of the lines", block["cells"], cells, right)
             moved = Stated(law).prefixed(block)
         if "sensitivity" in noise:
@@ -474,8 +474,8 @@ class Check(NamedTuple):
             self.agree(f"{of}: step of the noise", step, Fraction(1, 2 ** (moves or [{}])[0].get("deviations", 0)))
         if known is None:
             self.judge(f"{of}: promise", one["promise"], "", False, f"the noise of {law['law']} depends on the data")
-            part = [Part("pair", (stated[name],)) for name in stated if name == "epsilon"]
-            return Known(stated, stated.get("epsilon"), stated.get("rho"), stated.get("delta", 0), (*part,) or None)
+            epsilon, rho, delta = (stated.get(name) for name in ("epsilon", "rho", "delta"))
+            return Known(stated, epsilon, rho, delta or 0, epsilon and (Part("pair", (epsilon,)),))
         for name in known.promise | stated:
             self.agree(f"{of}: {name}", stated.get(name), known.promise.get(name, 0))
         return known
