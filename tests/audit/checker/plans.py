@@ -14,7 +14,7 @@ from sitr.accounting.filter import Filter
 from sitr.flavors.arrows import Kept
 from sitr.flavors.pure import PureDP
 from sitr.mechanisms.smooth import SmoothNoise
-from sitr.questions import Buckets, Flat, Sparse, Tree
+from sitr.questions import Buckets, Flat, Prefixes, Ranges, Sparse, Tree
 from sitr.sensitivity import median, smooth
 from sitr.session.budget import Budget
 
@@ -147,6 +147,15 @@ def histogram(dice: random.Random, folder: Path | None) -> Any:
     return budget.histogram("cost", bins=dice.choice([1, 5, 8, 40]), method=method), cost
 
 
+def ranges(dice: random.Random, folder: Path | None) -> Any:
+    """Prefix sums of one column or two, with a cell for missing values beside each line."""
+    cost = price(dice, "azq")
+    columns = dice.choice([("cost",), ("cost",), ("cost", "days"), ("ward", "cost")])
+    methods: list[Prefixes | Ranges] = [Prefixes(), Prefixes(("cost",)), Ranges()]
+    bins = {"cost": dice.choice([1, 5, 40])} | ({"days": 3} if "days" in columns else {})
+    return opened(dice, folder, cost * 2).histogram(*columns, bins=bins, method=dice.choice(methods)), cost
+
+
 def sparse(dice: random.Random, folder: Path | None) -> Any:
     cost = sitr.RandomDP(PureDP(amount(dice)), dice.choice([0.02, 0.3, 0.5]))
     return opened(dice, folder, cost, rows=True).histogram("cost", bins=dice.choice([5, 40]), method=Sparse()), cost
@@ -227,7 +236,7 @@ Make = Callable[[random.Random, Path | None], Any]
 KINDS: dict[str, Make] = {
     make.__name__: make
     for make in (
-        *(aggregate, selected, batch, histogram, sparse, synthetic, judged, suggested, auto, joined),
+        *(aggregate, selected, batch, histogram, ranges, sparse, synthetic, judged, suggested, auto, joined),
         *(tables, groupings, statistic),
     )
 }

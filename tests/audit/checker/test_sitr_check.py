@@ -41,6 +41,7 @@ from sitr.errors import SitrError
 from sitr.loss.discrete_mu import discrete_mu
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.neighbors.relation import Relation
+from sitr.questions import Prefixes
 from sitr.questions.question import Question
 from sitr.report.evidence.evidence import law
 from sitr.report.papers import preview_paper
@@ -269,6 +270,8 @@ NOT_DERIVABLE = (
     r"bases \d+ columns",
     # The caps of the plan again.
     r"^chosen_caps max_",
+    # The errors of cells and of ranges of cells with correlated noise, which differ between cells.
+    r"^noise (error|ranges)$",
     # Errors of columns that follow from several noises, or are in ranks: a checksum covers them. See `lone_columns`.
     r"columns \d+ error( |$)",
     # The figures of a part of the plan, as if it were asked alone.
@@ -618,6 +621,92 @@ def test_noise_for_added_units_needs_neighbours_that_say_so(neighbors: str, page
         block["relation"] = "add-remove"
     figures["receipt"]["neighbors"] = neighbors
     assert any("relation" in row[0] for row in wrong(json.dumps(figures)))
+
+
+# Prefix sums
+
+
+def prefix_sums(folder: Path, columns: tuple[str, ...], relation: Relation, **caps: Any) -> Any:
+    """The figures of an answer about prefix sums of patients' rows, with a cell for missing values beside each line."""
+    bounds = {"cost": (0, 50), "days": (-4, 5)}
+    data = sitr.protect(ROWS, name="visits", unit="patient", relation=relation, bounds=bounds, **caps)
+    bins = {"cost": 12, "days": 3}
+    request = data.budget("zcdp(1)", ledger=folder / "ledger.db").histogram(
+        *columns, bins={name: bins[name] for name in columns}, method=Prefixes()
+    )
+    return json.loads(json.dumps(request.release("zcdp(0.5)").to_dict()))
+
+
+@pytest.mark.parametrize("relation", [*Relation])
+@pytest.mark.parametrize("columns", [("cost",), ("cost", "days")])
+@pytest.mark.parametrize(
+    "caps",
+    [
+        {"max_groups": 1, "max_rows_per_group": 1},
+        {"max_groups": 4, "max_rows_per_group": 2},
+        {"max_groups": 3, "max_rows_per_group": 3, "max_rows": 7},
+    ],
+)
+def test_changed_noise_on_prefix_sums_is_found(
+    caps: dict[str, int], columns: tuple[str, ...], relation: Relation, tmp_path: Path
+) -> None:
+    """Its sensitivity, size, lines, caps and neighbours; nothing is left underived."""
+    figures = prefix_sums(tmp_path, columns, relation, **caps)
+    rows = check(json.dumps(figures)).rows
+    assert {row[3] for row in rows} == {"agrees"}
+    assert "1. counts: sensitivity, squared" in {row[0] for row in rows}
+    (one,) = figures["plan"]["measurements"]
+    assert one["mechanism"]["lines"] == [[12, 1], [3, 1]][: len(columns)]
+    place = ("plan", "measurements", 0)
+    for path in numbers(one["mechanism"]):
+        assert all(map(found, changed(figures, (*place, "mechanism", *path)))), path
+    for name in caps:
+        if name == "max_rows" or "max_rows" not in caps:
+            assert all(map(found, changed(figures, (*place, "moves", 0, name)))), name
+    other = {"add-remove": "replace-one", "replace-one": "add-remove"}[relation.value]
+    one["moves"][0]["relation"] = other
+    assert "1. counts: sensitivity, squared" in {row[0] for row in wrong(json.dumps(figures))}
+
+
+@pytest.mark.parametrize("odd", ["below 0", "no line", "a column"])
+def test_lines_cannot_hide_what_a_row_costs(odd: str, tmp_path: Path) -> None:
+    """Even with a sensitivity, and so a promise, that fits the forged lines."""
+    figures = prefix_sums(tmp_path, ("cost",), Relation.ADD_REMOVE, max_groups=1, max_rows_per_group=1)
+    law = figures["plan"]["measurements"][0]["mechanism"]
+    if odd == "a column":  # whose noise would count half
+        law["bases"][0] |= {"columns": [0], "families": [[2]]}
+    else:
+        law["lines"], law["sensitivity"] = ([[-1, 14]] if odd == "below 0" else [[0, 12]]), "1"
+    assert "1. counts: cells of the lines" in {row[0] for row in wrong(json.dumps(figures))}
+
+
+def test_prefix_sums_by_all_ways_to_fill_the_cells() -> None:
+    """‖Lv‖², with L written out: no unit moves counts farther than derived, and one row or pair exactly as far."""
+    dice = random.Random(1)
+    for _ in range(60):
+        line, beside = dice.choice([(0, 3), (1, 1), (2, 1), (3, 0), (4, 0), (3, 1)])
+        each, groups, total = dice.randint(1, 2), dice.randint(1, 3), dice.choice([None, dice.randint(1, 4)])
+        cells, relation = line + beside, dice.choice([*Relation])
+        block = {"counts": "rows", "max_groups": groups, "max_rows_per_group": each, "max_rows": total, "cells": cells}
+        law = {"law": "prefix Gaussian", "lines": [[line, beside]]}
+        most = float(Stated(law).prefixed(block | {"relation": relation.value}))
+        units = [
+            v
+            for v in product(range(each + 1), repeat=cells)
+            if sum(map(bool, v)) <= groups and sum(v) <= (total or math.inf)
+        ]
+        others = units if relation is Relation.REPLACE_ONE else [(0,) * cells]
+        far = max(cost([a - b for a, b in zip(*two, strict=True)], line) for two in product(units, others))
+        assert far <= most * (1 + 1e-12)
+        if total == 1 or each == groups == 1:
+            assert far == pytest.approx(most, rel=1e-12)
+
+
+def cost(v: list[int], line: int) -> float:
+    """‖Lv‖² of counts in a line and beside it."""
+    c = [float(Fraction(math.comb(2 * k, k), 4**k)) for k in range(line)]
+    inside = [sum(c[t - i] * v[i] for i in range(t + 1)) for t in range(line)]
+    return sum(x * x for x in (*inside, *v[line:]))
 
 
 # Ledgers

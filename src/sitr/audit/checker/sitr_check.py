@@ -6,8 +6,8 @@ figure differs, 2 the file cannot be read. Derived numbers are fractions, or bal
 A stated ε at some δ may be 1% above the bound proved here, or 0.05% below, as this one is not always the tightest.
 
 [BS16] Bun: Concentrated DP. [CKS20] Canonne: Discrete Gaussian. [CR21] Cesar. [DDR20] Dong: Range. [DGKM22] Doroshenko.
-[DMNS06] Dwork. [DRS22] Dong: Gaussian DP. [DVG22] Desfontaines: Partitions. [HRW11] Hall: Random DP. [KKMN09] Korolova.
-[KOV15] Kairouz. [MPRV09] Mironov: Computational DP. [MS20] McKenna. [XHZK23] Xiao: Marginals. [ZDW22] Zhu: Losses.
+[DMNS06] Dwork. [DRS22] Dong: Gaussian DP. [DVG22] Desfontaines: Partitions. [FHU23] Fichtenberger: Counting. [HRW11]
+Hall: Random DP. [KKMN09] Korolova. [KOV15] Kairouz. [MPRV09] Mironov. [MS20] McKenna. [XHZK23] Xiao. [ZDW22] Zhu.
 """
 
 import html
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from hashlib import sha256
-from itertools import pairwise, product
+from itertools import accumulate, pairwise, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,7 +32,8 @@ SHOWN = re.compile(r'class="(badge|statement)">[^<\d]*(\d[\d,]*(?:\.\d+)?)(?: ×
 CELL = re.compile(r'title="([−\d,.]+)(?: ± ([\d,.]+))?"[^>]*><bdi dir="ltr"><b>([^<]*)<')
 NUMBER = re.compile(r'"(\w+)": "?(-?\d[\d.e/+-]*)"?[,}]')  # in an object, also one that is text, with its name
 SUMMED, CHECKSUM = ("pure", "approximate", "zcdp", "approximate_zcdp", "gaussian"), "figures_sha256"
-CAPS, GIVEN = ("max_groups", "max_rows_per_group", "max_rows"), ("float", "people", "mean", "confidence", "mu", "xi")
+GIVEN = ("float", "people", "mean", "confidence", "mu", "xi", "ranges")
+CAPS = ("max_groups", "max_rows_per_group", "max_rows")
 Json = dict[str, Any]
 
 
@@ -184,31 +185,28 @@ class Stated(dict[str, Any]):  # of a mechanism, as the file describes it
     def additive(self) -> Known:
         """Laplace: ε = Δ/scale [DMNS06]. Discrete Gaussian: ρ = Δ²/2σ² [CKS20, Thm 4]. Rounded: μ = Δ/σ [DRS22]. Of
         Laplace noise on vectors, one number that moves by Δ loses most: a vector moves in steps of one granule, each
-        with the same trade-off curve; one number attains their composition, as its likelihood ratio is monotone."""
+        with the same trade-off curve; one number attains their composition, as its likelihood ratio is monotone.
+        Gaussian noise on integers is dominated, for σ ≤ 32, by the loss of one number; of vectors, see `least_mu`.
+        *Larger σ*: let s² = σ² − τ², w(x) = Σ_j e^{−(j−x)²/2τ²}, and X of density ∝ e^{−x²/2s²}·w(x). A
+        j with weights e^{−(j−X)²/2τ²} has the law of Y, by completing the square; from X + 1 that of Y + 1, as w has
+        period 1. So (Y, Y + v) is made from (X, X + v), of normal densities times w/E[w]: its hockey-stick is at most
+        N(0, s²)'s times (1 + η)/(1 − η) for each number that moves; w/E[w] = 1 ± η, η = 2Σ_j e^{−2π²τ²j²} (Poisson)"""
         ratio = (moved := self.size("sensitivity")) / (size := self.size())
         if self["law"] == "discrete Laplace":
             part = Part("laplace", (size, math.floor(moved))) if moved >= 1 else Part("pair", (ratio,))
             return Known({"epsilon": ratio}, ratio, parts=(part,))
         if self["law"] == "rounded Gaussian":
             return Known({"mu²": ratio**2}, None, ratio**2 / 2, parts=(Part("gauss", (ratio**2,)),))
-        part, slack = self.bell()
+        if size > 32:
+            numbers = 1 if self["single"] else max(1, math.floor(moved**2))
+            tau2 = (arb(40000) * numbers).log() / (2 * arb.pi() ** 2)
+            eta = 2 / (2 * arb.pi() ** 2 * tau2).expm1()
+            part, slack = Part("gauss", (ball(moved**2) / (ball(size) ** 2 - tau2),)), 2 * numbers * eta.atanh()
+        elif moved >= 1 and (self["single"] or moved**2 < 2):
+            part, slack = Part("bell", (size**2, math.floor(moved))), arb(0)
+        else:
+            part, slack = Part("gauss", (ball(moved**2) * least_mu(size) ** 2,)), arb(0)
         return Known({"rho": ratio**2 / 2}, None, ratio**2 / 2, parts=(part,), slack=slack)
-
-    def bell(self) -> tuple[Part, arb]:
-        """Laws that dominate Gaussian noise on integers, and the slack. *σ ≤ 32*: of one number, its loss; of vectors,
-        see `least_mu`. *Larger σ*: let s² = σ² − τ², w(x) = Σ_j e^{−(j−x)²/2τ²}, and X of density ∝ e^{−x²/2s²}·w(x). A
-        j with weights e^{−(j−X)²/2τ²} has the law of Y, by completing the square; from X + 1 that of Y + 1, as w has
-        period 1. So (Y, Y + v) is made from (X, X + v), of normal densities times w/E[w]: its hockey-stick is at most
-        N(0, s²)'s times (1 + η)/(1 − η) for each number that moves; w/E[w] = 1 ± η, η = 2Σ_j e^{−2π²τ²j²} (Poisson)"""
-        moved, sigma = self.size("sensitivity"), self.size()
-        if sigma <= 32:
-            if moved >= 1 and (self["single"] or moved**2 < 2):
-                return Part("bell", (sigma**2, math.floor(moved))), arb(0)
-            return Part("gauss", (ball(moved**2) * least_mu(sigma) ** 2,)), arb(0)
-        numbers = 1 if self["single"] else max(1, math.floor(moved**2))
-        tau2 = (arb(40000) * numbers).log() / (2 * arb.pi() ** 2)
-        eta = 2 / (2 * arb.pi() ** 2 * tau2).expm1()
-        return Part("gauss", (ball(moved**2) / (ball(sigma) ** 2 - tau2),)), numbers * ((1 + eta) / (1 - eta)).log()
 
     def quantile(self) -> Known:
         """One choice ∝ e^{−rate·cost} in each group; the cost is how many ranks a value is off. With a values of one
@@ -251,6 +249,26 @@ class Stated(dict[str, Any]):  # of a mechanism, as the file describes it
             signs = (dict(zip(columns, agree, strict=True)) for agree in product((1, 0), repeat=len(columns)))
             far = 2 * (whole - min((added(w * weight(sets, at) for sets, w in found) for at in signs), key=float))
         return min(max(far / whole, arb(1), key=float), arb(4), key=float)
+
+    def prefixed(self, block: Json) -> arb:
+        """max ‖Lv‖² for what a unit adds to, or changes in, counts. Prefix sums of x with the noise σLz are L(Lx + σz):
+        L² sums along lines, so L has c_k = C(2k, k)/4^k below its diagonal [FHU23]; a cell beside is a line of its own.
+        A row costs Π Σ c_k² at most, N rows N² times that. In one line, LᵀL ≥ 0 falls to the right and away from the
+        diagonal: no k cells cost more than the first ones, and then those beside, 1 each. Replaced: what both cost; or
+        N² times the widest pair of rows, ‖Le_0‖² + ‖Le_d‖² − 2⟨Le_0, Le_d⟩, or ‖Le_0‖² + 1 with a cell beside."""
+        (each, groups, total, _), cells = room(block), math.prod(map(sum, self["lines"]))
+        rows, replace = min(total or each * groups, each * min(groups, cells)), block["relation"] != "add-remove"
+        series = [[*accumulate(range(1, n), lambda c, k: c - c / (2 * k), initial=arb(1))] for n, _ in self["lines"]]
+        most, each = rows**2 * math.prod((added(c * c for c in one) for one in series), start=arb(1)), min(each, rows)
+        if len(series) > 1:
+            return ball(most * (1 + replace))
+        (c,), n, k = series, len(series[0]), -(-rows // each)
+        first = (arb_poly(c) * arb_poly([1] * min(k, n))).coeffs()[:n]  # L·1_k
+        most = min(most, each**2 * (added(x * x for x in first) + max(0, k - n)), key=float)
+        squares, shared = [*accumulate(x * x for x in c)], arb_poly(c) * arb_poly(c[::-1])
+        pairs = (squares[-1] + squares[-1 - d] - 2 * shared[n - 1 + d] for d in range(1, n))
+        widest = max([squares[-1] + min(1, cells - n), *pairs], key=float)
+        return min(2 * most, rows**2 * widest, key=float) if replace else most
 
     def known(self) -> Known | None:  # None if it depends on the data
         noises = dict.fromkeys(("discrete Laplace", "discrete Gaussian", "rounded Gaussian"), self.additive)
@@ -340,9 +358,8 @@ def composed(known: list[Known], delta: Fraction) -> float | None:
     alive = math.prod((1 - ball(one.delta) for one in known), start=arb(1))
     goal = (ball(delta) - (1 - alive)) / (alive * added(one.slack for one in known).exp())
     found = epsilon_at([part for one in known for part in one.parts or ()], goal) if goal > 0 else math.inf
-    losses = [one.epsilon for one in known if one.epsilon is not None]  # their sum, if δ is for infinite losses only
-    bounded = len(losses) == len(known) and not added(one.delta for one in known) > ball(delta)
-    return min(found, float(sum(losses))) if bounded else found
+    losses = added(one.paid("epsilon") for one in known)  # a bound if δ is for infinite losses only
+    return found if added(one.delta for one in known) > ball(delta) else min(found, float(losses))
 
 
 def coordinates(promise: Json) -> Json:
@@ -430,10 +447,14 @@ class Check(NamedTuple):
             keys = block["max_groups"] * (2 if "keys" in law and replace else 1)
             self.agree(f"{of}: keys", law.get("keys", law.get("groups")), keys)
             self.agree(f"{of}: units in a key", law.get("each", 1), far["largest"])
+        if law["law"] == "prefix Gaussian":  # on all cells, with one σ
+            cells, plain = math.prod(map(sum, law["lines"])), [each["columns"] for each in law["bases"]] == [[]]
+            right = plain and min(map(min, law["lines"])) >= 0 and cells == block["cells"]
+            self.judge(f"{of}: cells of the lines", block["cells"], cells, right)
+            moved = Stated(law).prefixed(block)
         if "sensitivity" in noise:
             given, close = exact(noise["sensitivity"]) ** power, 2e-8 if "bases" in law else DIGITS
-            name, why = f"{of}: sensitivity{', squared' * (power - 1)}", "its norm is that of prefix sums"
-            self.judge(name, given, "", False, why) if "lines" in law else self.agree(name, given, moved, DIGITS, close)
+            self.agree(f"{of}: sensitivity{', squared' * (power - 1)}", given, moved, DIGITS, close)
 
     def measurement(self, of: str, one: Json) -> Known:
         law, moves, stated = one["mechanism"], one["moves"] or [], coordinates(one["promise"])
@@ -541,7 +562,7 @@ class Check(NamedTuple):
             same = [each for each in plan if each["name"] == one.get("name")] or plan
             own, known = ({(n, exact(x)) for n, x in NUMBER.findall(json.dumps(each))} for each in (one, same))
             names, values = dict(known), {value for _, value in known}
-            odd += [n for n, value in own - known if n not in GIVEN and (n in names or value not in values)]
+            odd += [n for n, x in own - known if n not in GIVEN and (n in names or (n != "error" and x not in values))]
         self.judge("numbers that are stated twice", odd, [], not odd)
         chosen = re.search('HAVING|ORDER BY|LIMIT|QUALIFY|"other": true', json.dumps(figures))  # by noise: wider
         for one in (each for each in nodes if "aggregate" in each and each.get("error_at", 0) is None and not chosen):
