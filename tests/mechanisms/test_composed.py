@@ -309,3 +309,13 @@ def test_a_delta_is_for_what_is_inside_of_a_random_promise():
     assert promise == RandomDP(inner, 0.04)
     assert isinstance(promise, RandomDP)
     assert promise.parts == (("gate", 0.02),)
+
+
+SHARES = ("0.06935", "0.06935", "0.0017479130217445636", *["0.0020015246188452886"] * 2, "0.0015490377405648586")
+"""Parts of 0.146: twice the fourth, rounded up before the sum, would be more than is left of it."""
+
+
+def test_the_same_noise_twice_costs_no_more_than_two_equal_ones():
+    alike = [Laplace(scale=1 / Fraction(share)) for share in SHARES]
+    same = [*alike[:3], alike[3], alike[3], alike[5]]
+    assert Composed(tuple(same)).promise() == Composed(tuple(alike)).promise() == PureDP(0.146)

@@ -208,9 +208,17 @@ class Adding(Promise, Protocol):
 
     @classmethod
     def compose(cls, parts: Iterable[Self], /) -> Self:
-        """The exact sum of all coordinates, rounded up once."""
-        several = [part.coordinates() for part in parts] or [(Fraction(0),) * len(_names(cls))]
-        return cls.at_coordinates([sum(column, Fraction(0)) for column in zip(*several, strict=True)], up=True)
+        return cls.compose_counted([(part, 1) for part in parts])
+
+    @classmethod
+    def compose_counted(cls, parts: Iterable[tuple[Self, int]], /) -> Self:
+        """The exact sum of the coordinates of promises that are each given so often, rounded up once.
+
+        Two rounded steps could cost more than the price that the parts were fitted to.
+        """
+        several = [[value * times for value in part.coordinates()] for part, times in parts]
+        columns = zip(*several, strict=True) if several else [()] * len(_names(cls))
+        return cls.at_coordinates([sum(column, Fraction(0)) for column in columns], up=True)
 
     def covers(self, other: Promise, /) -> bool:
         """Whether the other one is of this flavor and has no smaller coordinate, or follows for another reason."""
@@ -223,8 +231,7 @@ class Adding(Promise, Protocol):
         return type(other) is not type(self) and other.follows_from(self)
 
     def __mul__(self, times: int, /) -> Self:
-        times = count(times, what="The number of releases")
-        return self.at_coordinates([value * times for value in self.coordinates()], up=True)
+        return self.compose_counted([(self, count(times, what="The number of releases"))])
 
     def share(self, fraction: Fraction, /) -> Self:
         """A part of this promise, rounded down: shares of fractions that sum to 1 compose to at most the whole."""

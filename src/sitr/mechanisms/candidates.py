@@ -14,7 +14,7 @@ NOISES: tuple[type[Noise], ...] = (Laplace, Gaussian, RoundedGaussian)
 """For pure, zero-concentrated and Gaussian prices."""
 
 
-@lru_cache(1024)  # what is measured beside each other often costs and moves the same
+@lru_cache(1024, typed=True)  # what is measured beside each other often costs and moves the same
 def least_noise(price: NoisePrice, *, l1: Number, l2: Number, granularity: Number = 1) -> Noise:
     """The noise with the smallest error that keeps this price.
 

@@ -134,8 +134,8 @@ def together(promises: Sequence[tuple[Additive, int]], *, delta: Number) -> Appr
     ApproximateDP(epsilon=1.47..., delta=1e-06)
     """
     bounded = [(promise, times) for promise, times in promises if isinstance(promise, PureDP | ApproximateDP)]
-    moments = [moment * times for promise, times in promises if (moment := _moment(promise)) is not None]
-    spent = ApproximateDP.compose([express(promise, ApproximateDP) * times for promise, times in bounded])
+    moments = [(moment, times) for promise, times in promises if (moment := _moment(promise)) is not None]
+    spent = ApproximateDP.compose_counted([(express(promise, ApproximateDP), times) for promise, times in bounded])
     check(delta, "delta", above=0.0, below=1.0)
     used = sum((exact(getattr(promise, "delta", 0)) * times for promise, times in promises), Fraction(0))
     rest = exact(delta) - used
@@ -148,12 +148,12 @@ def together(promises: Sequence[tuple[Additive, int]], *, delta: Number) -> Appr
     left = downward(rest)
     found = [] if moments else [spent]
     if left > 0.0:
-        whole, noise = upward(delta), ZeroConcentratedDP.compose(moments)
-        squares = [PureDP(promise.epsilon).to_zero_concentrated() * times for promise, times in bounded]
+        whole, noise = upward(delta), ZeroConcentratedDP.compose_counted(moments)
+        squares = [(PureDP(promise.epsilon).to_zero_concentrated(), times) for promise, times in bounded]
         if moments:
             added = exact(spent.epsilon) + exact(noise.to_approximate(delta=left).epsilon)
             found.append(ApproximateDP(upward(added), whole))
-        both = ZeroConcentratedDP.compose([noise, *squares])
+        both = ZeroConcentratedDP.compose_counted([*moments, *squares])
         found.append(ApproximateDP(both.to_approximate(delta=left).epsilon, whole))
     return min(found, key=lambda promise: promise.epsilon)
 
@@ -236,7 +236,11 @@ def _sum(promises: Counted, delta: Number | None) -> Additive | GaussianDP | Puf
     if Pufferfish in flavors and len(flavors) > 1:
         raise not_composable(sum(times for _, times in promises))
     if len(flavors) == 1 and not flavors & set(ADDITIVE):
-        total = flavors.pop().compose([promise * times for promise, times in promises])
+        (flavor,) = flavors
+        if flavor is GaussianDP:
+            total: Promise = GaussianDP.compose_counted(cast("list[tuple[GaussianDP, int]]", promises))
+        else:
+            total = flavor.compose([promise * times for promise, times in promises])
         # The type says which flavors Sitr's own mechanisms promise.
         return (
             cast("GaussianDP | Pufferfish", total)
@@ -248,11 +252,11 @@ def _sum(promises: Counted, delta: Number | None) -> Additive | GaussianDP | Puf
         return together(known, delta=delta)
     for flavor in ADDITIVE:
         try:
-            expressed = [express(promise, flavor) * times for promise, times in promises]
+            expressed = [(express(promise, flavor), times) for promise, times in promises]
         except IncompatiblePromises as error:
             reason = error
         else:
-            return flavor.compose(expressed)  # type: ignore[arg-type]
+            return flavor.compose_counted(expressed)  # type: ignore[arg-type]
     raise IncompatiblePromises(
         wanted="parts with a flavor in common, or a δ for the sum",
         given=reason.given,

@@ -78,7 +78,7 @@ def asked(kind: str, seed: int, folder: Path | None) -> Any:
 
 def test_it_is_one_short_file_that_needs_nothing_of_sitr() -> None:
     source = SOURCE.read_text()
-    assert len(source.splitlines()) <= 600
+    assert sum(map(bool, source.splitlines())) <= 550  # blank lines are not counted
     tree = ast.walk(ast.parse(source))
     modules = {name.name for node in tree if isinstance(node, ast.Import) for name in node.names}
     tree = ast.walk(ast.parse(source))
@@ -531,7 +531,7 @@ def test_a_measurement_cannot_have_less_than_no_loss(pages: Pages) -> None:
         one["promise"]["epsilon"] /= float(factor)
         one["error"] = None
     found = [row[0] for row in wrong(json.dumps(figures)) if not row[0].endswith("95% error in granules")]
-    assert [name.partition(":")[0] for name in found] == ["sizes", "numbers that are stated twice"]
+    assert [name.partition(":")[0] for name in found] == ["sizes", "numbers that are stated twice", CHECKSUM]
 
 
 @pytest.mark.parametrize("times", [0, -1])
