@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sitr.errors import LedgerMismatch
 from sitr.flavors.pure import PureDP
+from sitr.ledger import registry
 from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.sql import SqlLedger
 
@@ -63,3 +65,18 @@ def test_a_budget_of_rows_in_memory_does_not_begin_again_with_a_new_ledger(path:
     entry, _ = again.charge("people", price=PureDP(0.1), question="COUNT(*)")
     assert entry.second
     opened(path, "others", "")  # a new account of other rows
+
+
+class Raced(list[Any]):
+    """What was read last; another thread, which read an older text, always comes right after."""
+
+    def __setitem__(self, place: Any, value: Any) -> None:
+        super().__setitem__(place, value)
+        super().__setitem__(slice(None), [(b"older", {"ledgers": {}, "sources": {}})])
+
+
+def test_a_thread_with_an_older_registry_makes_no_ledger_unknown(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    registry.remember(path, "a" * 32)
+    monkeypatch.setattr(registry, "_latest", Raced())
+    assert registry.at(path) == {"a" * 32}
+    assert registry.knows("a" * 32)

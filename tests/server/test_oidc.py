@@ -23,11 +23,13 @@ from joserfc.jwk import OctKey, RSAKey
 from sitr.errors import DescriptionError, MissingExtra
 from sitr.server.app import create
 from sitr.server.attempts import LONGEST, Attempts
-from sitr.server.oidc import CALLBACK
+from sitr.server.federated import account_of
+from sitr.server.oidc import CALLBACK, Identity
 from sitr.server.role import UserRole
 from sitr.server.run import _read, _written
 from sitr.server.settings import read_settings
-from tests.server.conftest import Team, team_in
+from sitr.server.tokens import hashed
+from tests.server.conftest import Team, password, team_in
 from tests.server.provider import CLIENT, SECRET, Identities, providing
 
 HERE = "https://testserver"
@@ -196,6 +198,67 @@ def test_an_account_that_is_forbidden_stays_forbidden(both: tuple[Team, Identiti
     refused(client := team.visitor(), finished(client))
     team.people.enable("ana", enabled=True)
     assert finished(team.visitor()).status_code == 200
+
+
+def connecting(client: httpx.Client) -> str:
+    """The address to which somebody who is logged in comes back, to connect their account."""
+    [address] = re.findall(r'href="(/account/identity[^"]+)"', client.get("/account").text)
+    return returned(client.get(address).headers["location"])
+
+
+def test_a_new_password_also_ends_what_somebody_with_a_session_connected(both: tuple[Team, Identities]) -> None:
+    """Whoever had the browser of Noor for a minute would otherwise stay in, whatever she does."""
+    team, provider = both
+    old, new = password("noor"), "another long phrase"
+    provider.subject = "subject of the thief"
+    begun = connecting(thief := team.browser("noor"))
+    team.people.change_password("noor", old, new)
+    assert thief.get(begun).status_code == 403  # begun before, ended after
+    assert thief.get("/queue").status_code == 303
+    team.people.change_password("noor", new, old)
+    thief = team.browser("noor")
+    assert thief.get(connecting(thief)).status_code == 200
+    assert finished(team.visitor()).status_code == 200
+    team.people.change_password("noor", old, new)
+    refused(client := team.visitor(), finished(client))
+    team.people.change_password("noor", new, old)
+    noor = team.browser("noor")
+    provider.subject = "subject of noor"
+    assert noor.get(connecting(noor)).status_code == 200  # she connects it again
+
+
+def test_nothing_is_connected_to_an_account_that_is_forbidden_or_disconnected(both: tuple[Team, Identities]) -> None:
+    team, provider = both
+    provider.subject = "subject of omar"
+    attempts = Attempts(team.people.path)
+    for forbid in (True, False):
+        begun = connecting(omar := team.browser("omar"))
+        if forbid:
+            team.people.enable("omar", enabled=False)
+        else:
+            attempts.unbind(provider.address, "omar")
+        assert omar.get(begun).status_code == 403
+        team.people.enable("omar", enabled=True)
+        assert "omar" not in attempts.bound(provider.address)
+
+
+def test_an_identity_that_got_an_account_meanwhile_gets_no_second_one(both: tuple[Team, Identities]) -> None:
+    """Two invitations are accepted in the same moment, by two workers: one of them fails."""
+    team, provider = both
+    issuer, attempts = provider.address, Attempts(team.people.path)
+    identity = Identity(issuer, "subject of two")
+    link = team.people.invite("one", UserRole.ANALYST, by="admin")
+    _, attempt = attempts.begin("/", invitation=hashed(link))
+    bind = Attempts.bind
+
+    def late(self: Attempts, issuer: str, subject: str, name: str) -> bool:
+        bind(self, issuer, subject, "noor")  # the other worker was first
+        return bind(self, issuer, subject, name)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Attempts, "bind", late)
+        assert account_of(team.people, identity, attempt) is None
+    assert attempts.owner(issuer, "subject of two") == "noor"
 
 
 def unsigned(claims: dict[str, Any]) -> str:

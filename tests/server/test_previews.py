@@ -176,6 +176,9 @@ def test_long_questions_and_long_previews_do_not_fill_the_memory(team: Team) -> 
     kept = team.app.app.state.previews._kept["ana"]  # type: ignore[attr-defined]
     assert len(kept) == 1
     assert len(repr(kept)) < 50_000
+    long = {"keys": {"ward": [f"{'x' * 1_000}{number}" for number in range(100)]}}  # few, but long
+    assert ana.post(PREVIEW, json=QUESTION | long).status_code == 200
+    assert len(repr(kept)) < 50_000
     few = Previews(octets=10)
     assert few.of("ana", 1, lambda: b"x" * 11) == b"x" * 11
     assert few.of("ana", 1, lambda: b"new") == b"new"

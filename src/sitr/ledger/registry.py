@@ -177,9 +177,12 @@ _latest: list[tuple[bytes, Mapping[str, Any]]] = []
 def _seen(path: Path) -> Mapping[str, Any]:
     """The registry in a file, to look at."""
     text = _text(path)
-    if not _latest or _latest[0][0] != text:
-        _latest[:] = [(text, _content(path, text))]
-    return _latest[0][1]
+    for known, content in tuple(_latest):  # other threads may read an older text meanwhile
+        if known == text:
+            return content
+    found = _content(path, text)
+    _latest[:] = [(text, found)]
+    return found
 
 
 def _read(path: Path) -> dict[str, Any]:

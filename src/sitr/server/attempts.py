@@ -113,9 +113,16 @@ class Attempts:
         return not found or found == [(subject, name)]
 
     def unbind(self, issuer: str, name: str) -> None:
-        """Let nobody at the provider log in as this account any more."""
+        """Let nobody at the provider log in as this account any more, nor end what would connect it again."""
         with self._writing() as connection:
             connection.execute("DELETE FROM identities WHERE issuer = ? AND name = ?", (issuer, name))
+            connection.execute("DELETE FROM logins WHERE account = ?", (name,))
+
+    def forget(self, name: str) -> None:
+        """Let nobody at any provider log in as this account any more: its owner may fear who connected it."""
+        with self._writing() as connection:
+            connection.execute("DELETE FROM identities WHERE name = ?", (name,))
+            connection.execute("DELETE FROM logins WHERE account = ?", (name,))
 
     def bound(self, issuer: str) -> dict[str, str]:
         """The subjects that log in as accounts, by the names of the accounts."""

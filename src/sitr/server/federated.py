@@ -119,12 +119,13 @@ def account_of(people: Users, identity: Identity, attempt: Attempt) -> User | No
     name = known.owner(identity.issuer, identity.subject)
     if attempt.invitation and name is None:
         made = people.accept_identified(attempt.invitation)
-        name = None if made is None else made.name
-        if name is not None:
-            known.unbind(identity.issuer, name)  # whoever had an account of this name before is somebody else
-            known.bind(identity.issuer, identity.subject, name)
+        if made is not None:
+            known.unbind(identity.issuer, made.name)  # whoever had an account of this name before is somebody else
+            # It fails if the same identity has accepted another invitation in this moment.
+            name = made.name if known.bind(identity.issuer, identity.subject, made.name) else None
     elif attempt.account:
-        fits = known.bind(identity.issuer, identity.subject, attempt.account)
+        owner = people.user(attempt.account)
+        fits = owner is not None and owner.enabled and known.bind(identity.issuer, identity.subject, attempt.account)
         name = attempt.account if fits else None
     user = None if name is None else people.user(name)
     return user if user is not None and user.enabled else None

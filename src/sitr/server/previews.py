@@ -34,6 +34,9 @@ from sitr.session.prices import released_sizes
 MOST_KEYS = 1_000
 """The most keys of a question that is remembered without its condition."""
 
+MOST_LETTERS = 20_000
+"""The most letters in all of these keys: who sends them chooses how long they are, and they are kept."""
+
 
 @dataclass(frozen=True, slots=True)
 class Previews:
@@ -107,9 +110,10 @@ def preview(
 
 
 def shape(request: AggregateRequest) -> BoundedQuery | None:
-    """All of a question but its condition; None if it has many keys, or tables of others."""
+    """All of a question but its condition; None if it has many or long keys, or tables of others."""
     query = request.question.query
-    if request.at.beside or sum(len(key.keys or ()) for key in query.keys) > MOST_KEYS:
+    keys = [each for key in query.keys for each in key.keys or ()]
+    if request.at.beside or len(keys) > MOST_KEYS or sum(len(str(each)) for each in keys) > MOST_LETTERS:
         return None
     return replace(query, query=replace(query.query, where=None), view=replace(query.view, where=None))
 

@@ -18,6 +18,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from sitr.errors import InvalidUse, NotAllowed, quoted
+from sitr.server.attempts import Attempts
 from sitr.server.role import Scope, UserRole
 from sitr.server.tokens import hashed, new_api_token, new_token
 
@@ -162,10 +163,15 @@ class Users:
         return self.user(name) if found and found[0][1] else None
 
     def change_password(self, name: str, old: str, new: str) -> None:
-        """Change a password. All sessions and API tokens of this person end: who changes it may fear for them."""
+        """Change a password. All sessions and API tokens of this person end: who changes it may fear for them.
+
+        So does the connection to an identity provider, which somebody with a session could have made. It can be made
+        again.
+        """
         if self.check(name, old) is None:
             raise NotAllowed(given="This is not your password.", do="Type your current password again.")
         check_password(new, name)
+        Attempts(self.path).forget(name)
         with self._writing() as connection:
             connection.execute("UPDATE users SET password = ? WHERE name = ?", (self.hasher.hash(new), name))
             connection.execute("DELETE FROM sessions WHERE name = ?", (name,))
@@ -323,9 +329,10 @@ class Users:
 
 
 def check_name(name: object) -> None:
-    """Refuse a name that could be taken for another, or that cannot be written in an address."""
+    """Refuse a name that could be taken for another, or that cannot be written in an address, as .. cannot."""
     allowed = isinstance(name, str) and 0 < len(name) <= 50 and name.isascii() and name == name.lower()
-    if not allowed or not all(sign.isalnum() or sign in "._-@" for sign in str(name)):
+    signs = all(sign.isalnum() or sign in "._-@" for sign in str(name))
+    if not allowed or not signs or not any(map(str.isalnum, str(name))):
         raise InvalidUse(
             wanted="a name of at most 50 small letters, digits and . _ - @",
             given=quoted(name),

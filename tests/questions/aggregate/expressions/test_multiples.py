@@ -63,6 +63,16 @@ def test_whatever_a_row_holds_its_key_is_listed_or_left_out(text: str) -> None:
     assert set(run(writer().key(key), "hostile")) <= {*(key.keys or ()), None}
 
 
+def test_a_choice_among_long_lists_has_the_keys_of_its_range() -> None:
+    """Hundreds of values with thousands of keys each would take seconds to list."""
+    same = typed(f"CASE {' '.join('WHEN ok THEN CLAMP(m, 0, 8000)' for _ in range(200))} END")
+    assert same.keys == (*range(8001), None)
+    apart = " ".join(f"WHEN ok THEN CLAMP(m, {place}, 8000)" for place in range(200))
+    many = typed(f"CASE {apart} END")
+    assert many.keys is None
+    assert many.possible == same.keys
+
+
 def test_combs_hold_what_is_computed_from_their_numbers() -> None:
     chance = random.Random(3)
     for _ in range(300):

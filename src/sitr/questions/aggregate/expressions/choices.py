@@ -18,7 +18,11 @@ from sitr.questions.aggregate.expressions.rules import (
     truths,
     wrong_count,
 )
-from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed
+from sitr.questions.aggregate.expressions.typed import MOST_KEYS, TEMPORAL, Typed
+
+MOST_LISTED = 10 * MOST_KEYS
+"""The most keys of different values that are looked at to list those of a choice: a CASE can have hundreds of values,
+each with thousands of keys. Beyond this, numbers and dates still have the keys that follow from their range."""
 
 
 def one_kind(function: str, parts: Sequence[Typed]) -> tuple[Kind, list[Typed]]:
@@ -59,9 +63,9 @@ def _chosen(function: str, parts: tuple[Typed, ...], values: Sequence[Typed], *,
     found = range_of(present[0])
     for value in present[1:]:
         found = found.union(range_of(value))
-    possible = [value.possible for value in values]
+    possible = dict.fromkeys(value.possible for value in values)
     keys: tuple[Key, ...] | None = None
-    if None not in possible and kind is not Kind.REAL:
+    if None not in possible and kind is not Kind.REAL and sum(len(some or ()) for some in possible) <= MOST_LISTED:
         whole = [key for some in possible for key in some or () if key is not None]
         keys = listed([*whole, *([None] if nullable else [])])
     return Typed(function, kind, parts, found.low, found.high, _step(values), nullable, keys)
