@@ -106,6 +106,10 @@ class Diary:
         before = np.where((place == 0)[:, None], self.absent(), np.roll(now, 1, axis=0))
         return np.column_stack([read.numbers[whose] - 1, fixed, place, before, now])
 
+    def whose(self, steps: Codes) -> Codes:
+        """The number of the person of each step: `steps` puts the rows of a person together, the first row first."""
+        return np.cumsum(steps[:, 1 + len(self.constant)] == 0)
+
     def absent(self) -> Codes:
         """The cells of the previous values in the first row of a person: NULL."""
         return np.array([size(_previous(self.axes[place])) - 1 for place in self.varying], dtype=np.int64)
