@@ -150,5 +150,6 @@ def test_what_is_declared_is_checked() -> None:
     with pytest.raises(SitrError, match="protects each row"):
         diary(*told(Row()))
     taken = Sheet((*sheet.axes, keyed("previous_ward", Kind.TEXT, keys=("a",))), sheet.unit, sheet.relation, 2)
-    with pytest.raises(SitrError, match="'previous_ward' is needed"):
-        diary(table, taken)
+    for constant in ((), ("previous_ward",)):
+        with pytest.raises(SitrError, match="'previous_ward' is needed"):
+            diary(table, taken, constant=constant)

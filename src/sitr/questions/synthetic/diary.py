@@ -169,7 +169,8 @@ def diary(table: Table, sheet: Sheet, *, constant: tuple[str, ...] = (), order: 
         )
     places = tuple(place for place, name in enumerate(sheet.names) if name in constant)
     made = Diary(sheet.axes, places, sheet.unit, sheet.relation, sheet.most_rows, column)
-    if taken := set(made.steps_sheet().names[: made.given]) & (set(sheet.names) - set(constant)):
+    added = {NUMBER, PLACE, *(f"{PREVIOUS}{made.names[place]}" for place in made.varying)}
+    if taken := added & set(sheet.names):
         raise QuestionError(
             given=f"The column name {min(taken)!r} is needed for what is counted beside the data.",
             do="Rename the column.",
