@@ -72,3 +72,26 @@ def test_a_classifier_tells_torn_columns_from_real_rows() -> None:
     assert propensity(town(1), town(2)) == pytest.approx(0.5, abs=0.05)  # rows of the same town
     assert propensity(torn, town(2)) > 0.75
     assert propensity(torn[:0], town(2)) == 0.5
+
+
+def families(seed: int, people: int = 200, rows: int = 10) -> tuple[Codes, Codes]:
+    """People with ten rows each, whom two of their columns almost identify; and the person of each row."""
+    generator = np.random.default_rng(seed)
+    own = np.repeat(np.column_stack([generator.integers(0, 70, people), generator.integers(0, 50, people)]), rows, 0)
+    return np.column_stack([own, generator.integers(0, 3, people * rows)]), np.repeat(np.arange(people), rows)
+
+
+def test_nobody_trains_a_model_and_tries_it() -> None:
+    """Two samples of one town look alike, and a column that nothing predicts stays unknown. Halves of rows are the
+    broken twin: the model recognises people whom it knows."""
+    (ours, mine), (theirs, other) = families(1), families(2)
+    assert propensity(ours, theirs, whose=(mine, other)) == pytest.approx(0.5, abs=0.05)
+    assert propensity(ours, theirs) > 0.56
+    names = ["born", "street", "ward"]
+    by_person, by_row = (scores(names, ours, theirs, target="born", whose=each) for each in (other, None))
+    assert by_person[1] < 0.05 < by_row[1]
+    first, second = halves(np.column_stack([theirs, other]), 0, whose=other)
+    assert not set(first[:, -1]) & set(second[:, -1])
+    assert len(first) + len(second) == len(theirs)
+    with pytest.raises(QuestionError, match="at least two people"):
+        scores(names, ours, theirs[:10], target="born", whose=other[:10])

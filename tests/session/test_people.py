@@ -17,6 +17,7 @@ import sitr
 from sitr.backends.duckdb import open_source
 from sitr.backends.spark import sent
 from sitr.flavors.promise import Promise
+from sitr.neighbors.period import Length, Period
 from sitr.questions.synthetic.plan import PEOPLE, Method
 from sitr.session.budget import Budget
 from sitr.session.synthetic import Synthetic
@@ -165,6 +166,29 @@ def test_the_quality_of_people_is_measured(budget: Budget) -> None:
     free = both.compare("last").released
     assert {figure.columns for figure in free.pairs} == set(pairs)
     assert {table.columns for table in both.agreement().people} >= {("rows_of_person",), ("rows_of_person", "sex")}
+
+
+def test_people_of_one_period_are_compared_without_its_date(tmp_path: Path) -> None:
+    """Drawn rows lack the date of the period, and the hold-out is of another one: nothing fails after the charge."""
+    write_table(visits(200), tmp_path / "visits.parquet")
+    last = visits(60)
+    write_table(
+        last.set_column(4, "day", pa.array([day - timedelta(366) for day in last["day"].to_pylist()])),
+        tmp_path / "last.parquet",
+    )
+    data = sitr.protect(
+        tmp_path / "visits.parquet",
+        name="visits",
+        public={"last": tmp_path / "last.parquet"},
+        period=Period("day", Length.YEAR),
+        **SAID,
+    )
+    year = data.budget(sitr.ZeroConcentratedDP(3.0), ledger=tmp_path / "ledger.db").period("2024")
+    made = year.synthesize(**FEW, method=Method.JOINT).release(PRICE, quality=sitr.ZeroConcentratedDP(0.2))
+    assert made.quality is not None
+    assert len(made.codes(None)) == made.table.num_rows
+    assert made.agreement().people
+    assert made.compare("last").released.pairs
 
 
 def test_rules_hold_for_people_too(budget: Budget) -> None:

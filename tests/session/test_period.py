@@ -306,6 +306,7 @@ QUESTIONS: dict[str, Callable[[Budget], Any]] = {
     "histogram": lambda month: month.histogram("cost", bins=1),
     "tables": lambda month: month.tables(["ward", "sex"], measures=["sum(cost)"], keys=WARDS, rows_per_person=5),
     "synthetic": lambda month: month.synthesize(columns=["ward", "sex"], keys=WARDS, rows_per_person=5),
+    "people": lambda month: month.synthesize(columns=["ward", "sex"], keys=WARDS, rows_per_person=5, people=True),
 }
 """One question of each kind that reads the rows of people."""
 

@@ -121,7 +121,7 @@ MOST_ROWS = 2**53
 """No table has as many rows."""
 
 ANY_TIME = Quantised(-MOST_STEPS, MOST_STEPS, Fraction(1))
-"""Whole numbers, days or seconds, as far as they can be compared."""
+"""Whole numbers, days or seconds, as far as they can be compared: beyond 2^53, and within one second, all are equal."""
 
 
 @dataclass(frozen=True, slots=True)

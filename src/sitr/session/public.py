@@ -167,10 +167,15 @@ def public_codes(public: Mapping[str, Source], name: object, sheet: Sheet | Diar
 
 
 def coded(rows: Backend, sheet: Sheet | Diary) -> Codes:
-    """Public rows as cells; every row counts, or of each person the first ones."""
+    """Public rows as cells; every row counts, or of each person the first ones.
+
+    A period says which rows are protected together. It does not matter here: drawn rows may lack its date, and a public
+    table may be of another period.
+    """
     try:
         if isinstance(sheet, Diary):
-            return sheet.steps(rows.read(sheet, salt=0))
+            everyone = replace(sheet, unit=replace(sheet.unit, period=None))
+            return sheet.steps(rows.read(everyone, salt=0))
         return rows.read(Sheet(sheet.axes, Row(), sheet.relation, 1), salt=0)
     except BackendFailure:
         pass

@@ -60,7 +60,10 @@ class Synthesis(Request[Synthetic]):
         if target is not None:
             from sitr.learn.trial import check_trial  # noqa: PLC0415 - an extra
 
-            check_trial([*self.synthetic.names], rows, target=target)
+            diary = self.synthetic.diary
+            check_trial(
+                [*self.synthetic.names], rows, target=target, whose=None if diary is None else diary.whose(rows)
+            )
 
     def preview(  # type: ignore[override]  # rows have no column whose error could be asked for
         self, price: Price | None = None, *, quality: Price | None = None, **amounts: Unpack[Amounts]

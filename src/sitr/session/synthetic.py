@@ -140,9 +140,12 @@ class Synthetic(Answer):
             from sitr.learn.trial import propensity, scores  # noqa: PLC0415 - an extra
 
             names = [*self.portrait.plan.sheet.names]
-            tried = scores(names, synthetic, real, target=target)
+            diary = self.portrait.plan.diary
+            whose = None if diary is None else (diary.whose(synthetic), diary.whose(real))
+            tried = scores(names, synthetic, real, target=target, whose=None if whose is None else whose[1])
             groups = quality.subgroups(self.portrait, synthetic, real, names.index(target))
-            found = replace(found, scores=tried, propensity=propensity(synthetic, real), subgroups=groups)
+            told = propensity(synthetic, real, whose=whose)
+            found = replace(found, scores=tried, propensity=told, subgroups=groups)
         return QualityAnswer(found, None, self)
 
     def measure(

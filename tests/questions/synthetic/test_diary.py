@@ -79,6 +79,7 @@ def test_people_and_steps_of_a_small_town() -> None:
         assert SMALL.people(codes).tolist() == [[1, 0], [0, 1]]
         # rows of the person, sex of the first row, place, previous ward (2: none), ward
         assert SMALL.steps(codes).tolist() == [[1, 0, 0, 2, 1], [1, 0, 1, 1, 0], [0, 1, 0, 2, 2]]
+        assert SMALL.whose(SMALL.steps(codes)).tolist() == [1, 1, 2]
     assert SMALL.people(read([])).shape == (0, 2)
     assert SMALL.steps(read([])).shape == (0, 5)
 
@@ -149,5 +150,6 @@ def test_what_is_declared_is_checked() -> None:
     with pytest.raises(SitrError, match="protects each row"):
         diary(*told(Row()))
     taken = Sheet((*sheet.axes, keyed("previous_ward", Kind.TEXT, keys=("a",))), sheet.unit, sheet.relation, 2)
-    with pytest.raises(SitrError, match="'previous_ward' is needed"):
-        diary(table, taken)
+    for constant in ((), ("previous_ward",)):
+        with pytest.raises(SitrError, match="'previous_ward' is needed"):
+            diary(table, taken, constant=constant)

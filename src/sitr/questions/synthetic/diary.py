@@ -106,6 +106,10 @@ class Diary:
         before = np.where((place == 0)[:, None], self.absent(), np.roll(now, 1, axis=0))
         return np.column_stack([read.numbers[whose] - 1, fixed, place, before, now])
 
+    def whose(self, steps: Codes) -> Codes:
+        """The number of the person of each step: `steps` puts the rows of a person together, the first row first."""
+        return np.cumsum(steps[:, 1 + len(self.constant)] == 0)
+
     def absent(self) -> Codes:
         """The cells of the previous values in the first row of a person: NULL."""
         return np.array([size(_previous(self.axes[place])) - 1 for place in self.varying], dtype=np.int64)
@@ -165,7 +169,8 @@ def diary(table: Table, sheet: Sheet, *, constant: tuple[str, ...] = (), order: 
         )
     places = tuple(place for place, name in enumerate(sheet.names) if name in constant)
     made = Diary(sheet.axes, places, sheet.unit, sheet.relation, sheet.most_rows, column)
-    if taken := set(made.steps_sheet().names[: made.given]) & (set(sheet.names) - set(constant)):
+    added = {NUMBER, PLACE, *(f"{PREVIOUS}{made.names[place]}" for place in made.varying)}
+    if taken := added & set(sheet.names):
         raise QuestionError(
             given=f"The column name {min(taken)!r} is needed for what is counted beside the data.",
             do="Rename the column.",
