@@ -126,6 +126,6 @@ def _said(column: Column, name: str, given: object, columns: Sequence[Column]) -
         raise QuestionError(
             wanted=f"{name} by column, because there are several columns",
             given=f"{name}={given!r}",
-            do=f"Write {name}={{{column.name!r}: …}}.",
+            do=f"Write {name}={{{column.name!r}: …}}, or on the command line --{name} {column.name}=….",
         )
     return given
