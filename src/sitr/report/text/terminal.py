@@ -100,13 +100,15 @@ def grid(table: PaperTable, *, most: int | None = None, exact: bool = False) -> 
     longest = max((len(cell) for row in rows for cell in compress(row, bars)), default=0)
     for row in rows:
         texts = map(all_digits, row) if exact else row
-        cells = (Bar(cell, longest) if bar else Text(displayed(cell)) for cell, bar in zip(texts, bars, strict=True))
+        cells = (
+            ShortBar(cell, longest) if bar else Text(displayed(cell)) for cell, bar in zip(texts, bars, strict=True)
+        )
         made.add_row(*compress(cells, shown))
     return made
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class ShortBar:
     """A bar of a chart, which becomes shorter where there is little room, like the `longest` one beside it."""
 
     text: str
