@@ -204,6 +204,10 @@ def test_a_description_beside_the_file_is_the_only_door(sitr: Sitr, description:
         ("--column", "days", "--bins", "4,8,16", "--bounds", "0", "32", "--where", "days > 1"),
         ("--column", "days", "--edges", "days=0,1,7,30", "--then", "simplex", "--total", "2000"),
         ("--column", "admitted", "--every", "month", "--bounds", "2023-01-01", "2024-12-31", "--outside", "cell"),
+        (
+            *("--column", "admitted", "--every", "month", "--bounds", "admitted=2023-01-01:2024-12-31"),
+            *("--column", "ward", "--keys", "ward=Surgery,Oncology"),
+        ),
         ("--column", "ward", "--keys", "ward=Surgery,Oncology,NULL", "--outside", "cell", "--then", "nonnegative"),
         ("--column", "days", "--bins", "5", "--bounds", "-5", "30", "--then", "lattice", "--ties", "by index"),
     ],
@@ -214,6 +218,14 @@ def test_every_way_to_count(sitr: Sitr, words: tuple[str, ...]) -> None:
     run = sitr("histogram", "visits.parquet", *words, *ROW, "--price", "zcdp(0.1)", "--json")
     assert run.code == 0, run.err
     assert run.told()["budget"]["charge"]["notation"] == "zcdp(rho=0.1)"
+
+
+@pytest.mark.usefixtures("folder")
+def test_several_columns_want_their_bins_by_column(sitr: Sitr) -> None:
+    words = ("histogram", "visits.parquet", "--column", "days", "--column", "cost", *ROW, "--price", "pure(1)")
+    assert sitr(*words, "--bins", "9", "--json").error()["do"].endswith("or on the command line --bins days=….")
+    refused = sitr(*words, "--every", "month", "--json").error()
+    assert "no column of the histogram holds dates" in refused["given"]
 
 
 @pytest.mark.usefixtures("folder")

@@ -29,6 +29,9 @@ def test_a_certificate_is_verified_without_the_database(sitr: Sitr, page: Path) 
     assert told == {"ledger": str(ledger), "records": 5, "files": [str(books), str(head)]}
     ledger.rename(page.with_name("away.db"))
     assert "Valid: this certificate belongs to entry 1" in sitr("verify", page, "--ledger", books, "--head", head).out
+    shown = sitr("verify", page, "--head", head).out
+    assert shown.startswith("Valid: the signed head lists this certificate")
+    assert len(shown.splitlines()) == 1
     by_head = sitr("verify", page, "--head", head, "--json")
     assert (by_head.code, by_head.told()["verdict"], by_head.told()["entry"]) == (0, "valid", None)
     page.write_text(page.read_text() + " ")

@@ -107,7 +107,9 @@ def test_missing_types_are_named_with_the_other_options(sitr: Sitr) -> None:
     refused = sitr("protect", "wards.csv", "--json").error()
     assert "(or --unit-row). You must also confirm what Sitr detected" in refused["given"]
     assert "public: ward text, open boolean, beds integer." in refused["given"]
-    assert refused["do"].endswith("--type ward=text --type open=boolean --type beds=integer.")
+    assert refused["do"].endswith(
+        "--type ward=text --type open=boolean --type beds=integer. --accept-types alone confirms all that was detected."
+    )
 
 
 def test_truth_values_need_no_keys(sitr: Sitr) -> None:

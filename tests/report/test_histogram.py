@@ -149,6 +149,15 @@ def test_bars_are_as_long_as_the_counts() -> None:
     assert [line.count("█") for line in lines] == [30, 15, 7]
 
 
+def test_bars_give_way_before_names_and_numbers_are_broken() -> None:
+    found = made(LINE, PureDP(1e6), Flat(), {0: 100, 1: 50, 2: 25})
+    wide = as_text(render(report.answer(found, receipt(found)))).splitlines()[:4]
+    room = len(wide[1]) - 14
+    narrow = as_text(render(report.answer(found, receipt(found))), width=room).splitlines()[:4]
+    assert [line.rstrip("█▏▎▍▌▋▊▉ ") for line in narrow] == [line.rstrip("█▏▎▍▌▋▊▉ ") for line in wide]
+    assert [line.count("█") for line in narrow[1:]] == [16, 8, 4]
+
+
 @pytest.mark.parametrize("case", ["flat", "gaussian", "tree", "buckets", "bins", "tiles", "days", "unlisted"])
 @pytest.mark.parametrize("epsilon", [0.01, 1.0])
 def test_counts_are_rounded_to_the_noise_and_intervals_outward(case: str, epsilon: float) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cache
@@ -25,8 +27,11 @@ from sitr.questions.tables.publication import PublishedTables, release
 from sitr.questions.tables.question import tables_question
 from sitr.report import tables as report
 from sitr.report.chart.tables import chart
+from sitr.report.figures import CONFIDENCE
 from sitr.report.page import html
 from sitr.report.text.terminal import as_text, render
+from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.words import in_words
 
 pytestmark = pytest.mark.filterwarnings("ignore::sitr.errors.NotPrivate")
 
@@ -41,12 +46,16 @@ GROUPS = {"س": {"ط": {"ي": ["أ", "ب"], "ك": ["ج"]}}}
 
 @cache
 def made(
-    price: Additive, *, unit: Unit | None = None, measures: tuple[str, ...] = ("count", "sum(ع)", "mean(ع)")
+    price: Additive,
+    *,
+    unit: Unit | None = None,
+    measures: tuple[str, ...] = ("count", "sum(ع)", "mean(ع)"),
+    whole: bool = False,
 ) -> PublishedTables:
     relation = Relation.REPLACE_ONE if unit is None else Relation.ADD_REMOVE
     table = Table("visits", COLUMNS, unit or Row(), relation, 1 if unit is None else 2, 1 if unit is None else 2)
     wanted = [("س", "ص"), "ط", ()]
-    question = tables_question(table, wanted, measures=measures, hierarchies=GROUPS)
+    question = tables_question(table, wanted, measures=measures, hierarchies=GROUPS, whole=whole)
     plan = question.plan(price)
     random = np.random.default_rng(1)
     columns = [random.integers(0, 3, 400), random.integers(0, 2, 400)]
@@ -96,6 +105,53 @@ def test_previews_show_the_error_of_every_table(price: Additive) -> None:
         each["name"] for each in report.error_contents(plan)
     ]
     assert "mean" not in str(report.error_contents(plan))
+    with speaking(Language.ARABIC):
+        arabic = report.errors(plan, in_words(None))
+    assert arabic[0][0].startswith("عدد الصفوف بحسب")
+
+
+@pytest.mark.parametrize("price", PRICES, ids=repr)
+def test_previews_show_the_error_of_a_mean_for_a_number_of_rows(price: Additive) -> None:
+    plan = made(price).plan
+    paper = report.preview(plan, Filter(price))
+    assert paper.table is not None
+    assert all(re.fullmatch(r"± [\d.]+ at 1,000 rows", row[4]) for row in paper.table.rows())
+    tiny = made(PureDP(1e-7) if isinstance(price, PureDP) else ZeroConcentratedDP(1e-7)).plan
+    assert {row[4] for row in report._error_rows(tiny, paper.words)} == {"depends on the data"}
+
+
+@pytest.mark.parametrize("price", PRICES, ids=repr)
+def test_the_error_of_a_mean_is_that_of_no_wider_interval(price: Additive) -> None:
+    publication = made(price)
+    plan, mean = publication.plan, publication.plan.measures[2]
+    for node in plan.workload.tables:
+        low, high = (end.ravel() for end in publication.ends(mean, node, confidence=CONFIDENCE))
+        for rows, wide in zip(publication._values(mean, node).ravel(), (high - low) / 2, strict=True):
+            assert wide <= plan.error_at(math.floor(rows), mean, node, confidence=CONFIDENCE)
+        many = 10**7  # where the noise of the number of rows is small: that of a sum with the largest mean
+        total, values = mean.weights[0][0], mean.values
+        assert values is not None
+        if plan.pure:
+            rest = 1 - (1 - CONFIDENCE) / 2
+            parts = [float(plan.term_width(term, node, confidence=rest)) for term in (total, values)]
+            wanted = parts[0] / 2 + 50 * parts[1]
+        else:
+            parts = [float(plan.term_variances(term, node).max()) for term in (total, values)]
+            wanted = 1.96 * math.sqrt(parts[0] / 4 + 50**2 * parts[1])
+        assert plan.error_at(many, mean, node, confidence=CONFIDENCE) * many == pytest.approx(wanted, rel=2e-3)
+
+
+def test_the_noise_of_a_single_row_is_in_one_cell() -> None:
+    alone, person = made(PRICES[0]).plan, made(PRICES[0], unit=Person("id")).plan
+    assert ENGLISH.tables.noise(alone).endswith("enough for replacing one row, in whichever cell it is.")
+    assert ENGLISH.tables.noise(person).endswith("one person with up to 4 rows, in whichever cells they are.")
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_an_answer_says_that_its_numbers_are_rounded(whole: bool) -> None:
+    publication = made(ZeroConcentratedDP(0.5), measures=("count",), whole=whole)
+    facts = dict(report.answer(publication, receipt(publication)).facts)
+    assert ("digits" in facts) is not whole
 
 
 def test_the_gap_to_the_optimum_is_said() -> None:

@@ -236,7 +236,8 @@ class Choices:
             raise BadUsage(
                 given=f"Missing {listed(missing)}. You must also confirm what Sitr detected in the rows, because it "
                 f"becomes public: {proposal(unsure)}.",
-                do=f"Add for example {' '.join([*add, shlex.join(confirming(unsure))])}.",
+                do=f"Add for example {' '.join([*add, shlex.join(confirming(unsure))])}. --accept-types alone "
+                "confirms all that was detected.",
             )
         if missing:
             raise BadUsage(given=f"Missing {listed(missing)}.", do=f"Add for example {' '.join(add)}.")

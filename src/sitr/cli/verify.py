@@ -124,7 +124,8 @@ def _certificate(
     else:
         out = console()
         out.print(_sentence(found, in_words()), soft_wrap=True)
-        text.show(text.facts(_facts(found, in_words())), out=out)
+        if facts := _facts(found, in_words()):
+            text.show(text.facts(facts), out=out)
     raise typer.Exit(EXITS[found.verdict.value])
 
 

@@ -165,7 +165,7 @@ def _kinds(found: Quality, words: Words) -> Iterator[tuple[str, ...]]:
 def _worst(figure: Figure, words: Words) -> str:
     """A figure to the first two digits of its error, or to four decimals if it has none."""
     if not figure.error:
-        return words.numerals(f"{figure.found:.4f}")
+        return words.numerals(f"{figure.found:.4f}".replace("-", "−"))
     found, far = exact(figure.found), exact(figure.error)
     one = Estimate(found, found - far, found + far)
     form = Figures.fitting(far, step=None)

@@ -18,6 +18,7 @@ from sitr.questions.tables.question import column_name
 from sitr.questions.tables.workload import Node
 from sitr.report import grouped
 from sitr.report.chart.tables import chart
+from sitr.report.column_errors import ROWS
 from sitr.report.figures import CONFIDENCE, AllDigits, Figures, Rounded, error, number, visible
 from sitr.report.headline import headline
 from sitr.report.level import Level
@@ -54,6 +55,7 @@ def answer(publication: PublishedTables, receipt: Receipt, *, words: Words | Non
         ("intervals", say.intervals(plan)),
         *((("rounding", say.rounded()),) if plan.whole else ()),
         ("bias", words.aggregate.bias(plan.records.query)),
+        *((("digits", words.digits()),) if _rounds(publication) else ()),
     )
     return answered(
         KIND,
@@ -110,21 +112,28 @@ def preview(plan: TablesPlan, standing: Filter, *, words: Words | None = None) -
 
 def errors(plan: TablesPlan, words: Words) -> Facts:
     """The errors of the first tables, in words."""
-    return tuple((visible(name), words.numerals(f"± {error(Fraction(far))}")) for name, far in _named_errors(plan))
+    return tuple(
+        (words.tables.title(plan, node, measure), words.numerals(f"± {error(Fraction(_far(plan, measure, node)))}"))
+        for measure, node in _first(plan)
+    )
 
 
 def error_contents(plan: TablesPlan) -> list[dict[str, Any]]:
     """The errors of the first tables, for machines."""
-    return [{"name": name, "error": far} for name, far in _named_errors(plan)]
-
-
-def _named_errors(plan: TablesPlan) -> list[tuple[str, float]]:
-    """Those of means are left out: before the answer, only their bounds are known."""
-    wanted = [(measure, node) for node in plan.workload.tables for measure in plan.measures if measure.adds_up]
     return [
-        (column_name(measure, plan.workload, node), plan.error(measure, node, confidence=CONFIDENCE))
-        for measure, node in wanted[:MOST_ERRORS]
+        {"name": column_name(measure, plan.workload, node), "error": _far(plan, measure, node)}
+        for measure, node in _first(plan)
     ]
+
+
+def _first(plan: TablesPlan) -> list[tuple[Measure, Node]]:
+    """Means are left out: their errors depend on the number of rows."""
+    wanted = [(measure, node) for node in plan.workload.tables for measure in plan.measures if measure.adds_up]
+    return wanted[:MOST_ERRORS]
+
+
+def _far(plan: TablesPlan, measure: Measure, node: Node) -> float:
+    return plan.error(measure, node, confidence=CONFIDENCE)
 
 
 def _measured(plan: TablesPlan, words: Words) -> Facts:
@@ -144,9 +153,18 @@ def _errors_table(plan: TablesPlan, words: Words) -> PaperTable:
 
 def _error_rows(plan: TablesPlan, words: Words) -> Iterator[tuple[str, ...]]:
     for node in plan.workload.tables:
-        far = (plan.error(measure, node, confidence=CONFIDENCE) for measure in plan.measures)
-        shown = (words.numerals(f"± {error(Fraction(each))}") for each in far)
+        shown = (_error(plan, measure, node, words) for measure in plan.measures)
         yield words.tables.name(plan.workload, node), words.numerals(number(plan.workload.cells(node))), *shown
+
+
+def _error(plan: TablesPlan, measure: Measure, node: Node, words: Words) -> str:
+    """The error of a cell; of a mean, which depends on the number of rows, for how many."""
+    if measure.adds_up:
+        return words.numerals(f"± {error(Fraction(plan.error(measure, node, confidence=CONFIDENCE)))}")
+    far = plan.error_at(ROWS, measure, node, confidence=CONFIDENCE)
+    if far >= plan.error(measure, node, confidence=CONFIDENCE):
+        return words.aggregate.unlimited()
+    return words.aggregate.at_rows(words.numerals(f"± {error(Fraction(far))}"), ROWS)
 
 
 def _shifts_table(publication: PublishedTables, words: Words) -> PaperTable:
@@ -190,6 +208,17 @@ def _table(publication: PublishedTables, words: Words) -> PaperTable:
         ]
     size = sum(map(plan.workload.cells, plan.workload.tables))
     return PaperTable(tuple(columns), lambda: _rows(publication, words), size)
+
+
+def _rounds(publication: PublishedTables) -> bool:
+    """Are numbers shown with fewer digits than they have? Whole counts with small errors are not."""
+    plan = publication.plan
+    return any(
+        measure.ends is not None
+        or Figures.fitting(Fraction(plan.error(measure, node, confidence=CONFIDENCE)), step=plan.step(measure)).rounds
+        for measure in plan.measures
+        for node in plan.workload.tables
+    )
 
 
 def _rows(publication: PublishedTables, words: Words) -> Iterator[tuple[str, ...]]:

@@ -179,9 +179,10 @@ def coded(rows: Backend, sheet: Sheet | Diary) -> Codes:
         return rows.read(Sheet(sheet.axes, Row(), sheet.relation, 1), salt=0)
     except BackendFailure:
         pass
+    missing = [name for name in _columns(sheet) if name not in rows.kinds()]
     raise QuestionError(
         wanted=f"a table with the columns {', '.join(_columns(sheet))}",
-        given="one in which some are missing or have other types",
+        given=f"one without {', '.join(missing)}" if missing else "one in which some have other types",
         do="Use rows that were drawn here, or a public table like the data set.",
     )
 

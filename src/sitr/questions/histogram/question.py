@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from sitr.dataset.cells import Grid, Rule
 from sitr.dataset.domain import DeclaredCells, axis
-from sitr.dataset.schema import Column, Table
+from sitr.dataset.schema import Column, Kind, Table
 from sitr.errors import QuestionError, unknown_name
 from sitr.flavors.promise import Promise
 from sitr.noise.coins import Coins
@@ -20,6 +20,8 @@ from sitr.questions.histogram.fit_ranges import fit_ranges
 from sitr.questions.histogram.methods import Bins, Flat, Method, Prefixes, Ranges, Sparse, Unlisted
 from sitr.questions.histogram.release import release
 from sitr.questions.histogram.tally import Tally
+
+_DATES = (Kind.DATE, Kind.TIMESTAMP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,10 @@ def _chosen(candidates: tuple[object, ...], method: Method | None) -> Method:
 
 
 def _said(column: Column, name: str, given: object, columns: Sequence[Column]) -> Any:
-    """The value that was given for this column; a rule that is not in a mapping is for all columns."""
+    """The value that was given for this column.
+
+    A rule that is not in a mapping is for all columns, and the width of date bins for all dates.
+    """
     if given is None:
         return None
     if name in ("outside", "missing") and not isinstance(given, Mapping):
@@ -122,10 +127,17 @@ def _said(column: Column, name: str, given: object, columns: Sequence[Column]) -
         if strangers := [key for key in given if key not in known]:
             raise unknown_name(strangers[0], sorted(known), lacks=f"{name} names no column of the histogram:")
         return given.get(column.name)
-    if len(columns) > 1:
+    if len(columns) == 1:
+        return given
+    if name != "every":
         raise QuestionError(
             wanted=f"{name} by column, because there are several columns",
             given=f"{name}={given!r}",
-            do=f"Write {name}={{{column.name!r}: …}}.",
+            do=f"Write {name}={{{column.name!r}: …}}, or on the command line --{name} {column.name}=….",
         )
-    return given
+    if not any(other.kind in _DATES for other in columns):
+        raise QuestionError(
+            given="The width of date bins is given, and no column of the histogram holds dates.",
+            do="Leave it out, and write bins for numbers.",
+        )
+    return given if column.kind in _DATES else None

@@ -25,6 +25,7 @@ from sitr.questions.tables import laplace
 from sitr.questions.tables.estimate import blur, lineage, steps, variance
 from sitr.questions.tables.measures import Measure
 from sitr.questions.tables.optimum import Optimum, least_largest, least_sum
+from sitr.questions.tables.quotients import fieller, quotient
 from sitr.questions.tables.reach import rows_worth
 from sitr.questions.tables.records import Records
 from sitr.questions.tables.rounding import most_seconds
@@ -192,6 +193,25 @@ class TablesPlan(Plan):
         if measure.ends is not None:
             return float(measure.ends[1] - measure.ends[0])
         return float(self.widths(measure, node, confidence=confidence).max())
+
+    def error_at(self, rows: int, measure: Measure, node: Node, *, confidence: Number = 0.95) -> float:
+        """The largest half-width of the interval of a mean of this many values by noisy count; infinite if none is.
+
+        |t| is at most half the distance of the bounds, and intervals are widest at the largest |t|: their half-widths
+        grow with C². What the bounds would cut off is not, so this is never too small.
+        """
+        assert measure.values is not None and measure.ends is not None
+        (total, weight), half = measure.weights[0], float(measure.ends[1] - measure.ends[0]) / 2
+        sums, values = np.array(half * rows), np.array(float(rows))
+        if self.pure:
+            rest = 1 - (1 - float(confidence)) / 2
+            far = [self.term_width(term, node, confidence=rest) for term in (total, measure.values)]
+            low, high = quotient(sums, values, float(weight) * far[0], far[1], -math.inf, math.inf)
+        else:
+            z = normal_width(confidence) * (1 + 1e-3)
+            spread = float(weight) ** 2 * self.term_variances(total, node), self.term_variances(measure.values, node)
+            low, high = fieller(sums, values, *spread, z, -math.inf, math.inf)
+        return float(np.max(high - low)) / 2
 
 
 def fit(

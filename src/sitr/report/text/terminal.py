@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from io import StringIO
 from itertools import compress, islice
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -19,6 +21,9 @@ MOST_ROWS = 50
 
 FEW_ROWS = 10
 """The most rows that a short text shows."""
+
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+"""The ends of bars, in eighths of a character."""
 
 
 def render(paper: Paper, *, most: int | None = MOST_ROWS, exact: bool = False) -> RenderableType:
@@ -89,13 +94,34 @@ def grid(table: PaperTable, *, most: int | None = None, exact: bool = False) -> 
         # Text, not str: rich would read a name in square brackets as markup.
         heading = Text(displayed(column.heading))
         # Words that are longer than the column go on in the next line: a name that is cut cannot be copied.
-        made.add_column(heading, justify="right" if right else "left", no_wrap=column.role is Role.BAR, overflow="fold")
-    styles = ["blue" if column.role is Role.BAR else "" for column in table.columns]
-    for row in islice(table.rows(), most):
+        made.add_column(heading, justify="right" if right else "left", overflow="fold")
+    bars = [column.role is Role.BAR for column in table.columns]
+    rows = list(islice(table.rows(), most))
+    longest = max((len(cell) for row in rows for cell in compress(row, bars)), default=0)
+    for row in rows:
         texts = map(all_digits, row) if exact else row
-        cells = [Text(displayed(cell), style=style) for cell, style in zip(texts, styles, strict=True)]
+        cells = (
+            ShortBar(cell, longest) if bar else Text(displayed(cell)) for cell, bar in zip(texts, bars, strict=True)
+        )
         made.add_row(*compress(cells, shown))
     return made
+
+
+@dataclass(frozen=True, slots=True)
+class ShortBar:
+    """A bar of a chart, which becomes shorter where there is little room, like the `longest` one beside it."""
+
+    text: str
+    longest: int
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, max(1, self.longest))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        room = min(options.max_width, self.longest)
+        eighths = 8 * self.text.count(EIGHTHS[-1]) + sum(map(EIGHTHS.index, self.text.strip(EIGHTHS[-1])))
+        eighths = eighths if room == self.longest else eighths * room // self.longest
+        yield Text(EIGHTHS[-1] * (eighths // 8) + EIGHTHS[eighths % 8].strip(), style="blue")
 
 
 def facts(facts: Facts, *, words: Words | None = None) -> Grid:

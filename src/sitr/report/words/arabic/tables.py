@@ -70,6 +70,8 @@ class TablesWords:
         law = "ضوضاء لابلاس المتقطعة" if plan.pure else "ضوضاء غاوسية حقيقية، مقرَّبة بدقة إلى شبكة دقيقة"
         query = plan.records.query
         what = "لاستبدال" if query.relation is Relation.REPLACE_ONE else "لإضافة أو حذف"
+        if not isinstance(query.unit, Person):
+            return f"{law}: تكفي {what} صف واحد، في أي خلية كان."
         rows = counted(query.max_rows_per_group, ROW, oblique=True)
         return f"{law}: تكفي {what} {unit(query)} واحد له ما لا يزيد على {rows}، في أي خلايا كانت."
 

@@ -59,6 +59,8 @@ class TablesWords:
         law = "Discrete Laplace noise" if plan.pure else "Real Gaussian noise, rounded exactly to a fine grid"
         query = plan.records.query
         what = "replacing" if query.relation is Relation.REPLACE_ONE else "adding or removing"
+        if not isinstance(query.unit, Person):
+            return f"{law}: enough for {what} one row, in whichever cell it is."
         rows = counted(query.max_rows_per_group, "row")
         return f"{law}: enough for {what} one {unit(query)} with up to {rows}, in whichever cells they are."
 
