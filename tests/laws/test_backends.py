@@ -30,7 +30,7 @@ from sitr.backends.duckdb_table import DuckDBTable
 from sitr.backends.folder import ParquetFolder
 from sitr.backends.packed.choose import hashes, lowest
 from sitr.backends.postgres import Postgres, open_table
-from sitr.backends.reading import FewGroups, FewInTotal, FewRows, Listing, Reading, Rows, Totals, tree
+from sitr.backends.reading import FewGroups, FewInTotal, FewRows, Histories, Listing, Reading, Rows, Totals, tree
 from sitr.backends.sources import ArrowRows, ParquetFile, Source
 from sitr.backends.spark import Spark
 from sitr.backends.values import CellNumber, EachPerson, EachRow, Flag, Granules, Key
@@ -50,6 +50,7 @@ from sitr.questions.aggregate.term import Term
 from sitr.questions.histogram.tally import Tally
 from sitr.questions.statistic.numbers import Numbers
 from sitr.questions.synthetic.axes import axes
+from sitr.questions.synthetic.diary import Diary, diary
 from sitr.questions.synthetic.sheet import sheet
 from sitr.questions.tables.question import tables_question
 from sitr.questions.tables.records import Records
@@ -179,6 +180,13 @@ def recorded(relation: Relation) -> Records:
     ).reading()
 
 
+def kept_together(relation: Relation, order: str | None = None) -> Diary:
+    """At most three rows of each person, one after another."""
+    table = described(relation, known=True)
+    wanted = axes(table, columns=["ward", "days"], bins={"days": 3})
+    return diary(table, sheet(table, wanted, rows_per_person=3), order=order)
+
+
 def centred(relation: Relation) -> BoundedQuery:
     """Two sums of the same column around different centres, and one that no row can raise."""
     query = bound(parse("SELECT ward, SUM(cost) AS s FROM visits GROUP BY ward"), described(relation))
@@ -206,6 +214,8 @@ READINGS: dict[str, Callable[[Relation], Reading]] = {
     "sheet": lambda relation: sheet(
         described(relation, known=True), axes(described(relation, known=True), columns=["ward", "cost"], bins=4)
     ),
+    "diary": kept_together,
+    "diary in order": lambda relation: kept_together(relation, order="days"),
     "records": recorded,
     "numbers": lambda _: Numbers("cost", 7.5),
 }
@@ -224,6 +234,12 @@ def summed(found: Any) -> Sums:
     return Counter((tuple(row), 0) for row in np.reshape(found, (len(found), -1)).tolist())
 
 
+def read(backend: Backend, reading: Reading, salt: int) -> Sums:
+    """What a backend reads. Of a person's rows together, the steps: the number of a person says nothing."""
+    found: Any = backend.read(reading, salt=salt)
+    return summed(reading.steps(found) if isinstance(reading, Diary) else found)
+
+
 def _row(row: Any) -> tuple[int, ...]:
     return row if isinstance(row, tuple) else (row,)
 
@@ -239,7 +255,7 @@ def reaches(reading: Reading) -> list[tuple[int, int]]:
     """The least and the most that a person adds to a group, for each column, by the caps of the tree."""
     proved = tree(reading)
     assert proved.caps.rows is not None
-    if isinstance(proved, Listing):
+    if isinstance(proved, Listing | Histories):
         return [(0, proved.caps.rows)]
     found = []
     for value in proved.rows.values:
@@ -282,8 +298,8 @@ def test_no_person_exceeds_the_caps(hold: Callable[[pa.Table], Backend], name: s
     caps, limits, reached = tree(reading).caps, reaches(reading), 0
     assert caps.groups is not None
     for person, part in PEOPLE.items():
-        own = summed(hold(arrow({person: part})).read(reading, salt=77))
-        if isinstance(tree(reading), Listing):
+        own = read(hold(arrow({person: part})), reading, 77)
+        if isinstance(tree(reading), Listing | Histories):
             assert own.total() <= limits[0][1]
             reached += own.total() == limits[0][1]
             continue
@@ -307,9 +323,9 @@ def test_the_reading_is_the_sum_over_people_in_any_order(
     """No person's rows change what is kept of another, and rows without a person count nowhere."""
     reading, ids = READINGS[name](Relation.ADD_REMOVE), list(PEOPLE)
     halves = [{person: PEOPLE[person] for person in half} for half in (ids[::2], ids[1::2])]
-    parts = [summed(hold(arrow(dict(half))).read(reading, salt=salt)) for half in halves]
+    parts = [read(hold(arrow(dict(half))), reading, salt) for half in halves]
     everybody = arrow({None: PEOPLE["many groups"], **PEOPLE}, backwards=True)
-    assert plus([summed(hold(everybody).read(reading, salt=salt))]) == plus(parts)
+    assert plus([read(hold(everybody), reading, salt)]) == plus(parts)
 
 
 @pytest.mark.parametrize("name", READINGS)
@@ -318,17 +334,16 @@ def test_the_reading_is_the_sum_over_people_in_any_order(
 def test_engines_read_the_same_integers(name: str, salt: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the portable order, what two engines keep of each person is the same, to the last unit."""
     reading, rows = READINGS[name](Relation.ADD_REMOVE), arrow({None: PEOPLE["one row"], **PEOPLE})
-    server = in_postgres(rows, Path()).read(reading, salt=salt)
+    server = read(in_postgres(rows, Path()), reading, salt)
     monkeypatch.setattr("sitr.backends.duckdb.DUCKDB", PORTABLE)
     embedded = DuckDB(ArrowRows(rows), reader=Reader(packs=False))  # packed rows have an order of their own
-    assert summed(server) == summed(embedded.read(reading, salt=salt))
+    assert server == read(embedded, reading, salt)
 
 
 @pytest.mark.parametrize("name", BOUNDED)
 def test_the_salt_decides_what_is_kept(name: str) -> None:
     readings = [
-        summed(in_memory(arrow(dict(PEOPLE)), Path()).read(READINGS[name](Relation.ADD_REMOVE), salt=salt))
-        for salt in range(8)
+        read(in_memory(arrow(dict(PEOPLE)), Path()), READINGS[name](Relation.ADD_REMOVE), salt) for salt in range(8)
     ]
     assert len({tuple(sorted(each.items(), key=repr)) for each in readings}) > 1
 
@@ -351,7 +366,7 @@ def test_questions_and_trees_agree_on_the_distance(name: str, relation: Relation
     reading = READINGS[name](relation)
     proved = tree(reading)
     cells = [key.cells for key in proved.rows.keys]
-    most = None if None in cells or isinstance(proved, Listing) else math.prod(filter(None, cells))
+    most = None if None in cells or isinstance(proved, Listing | Histories) else math.prod(filter(None, cells))
     caps, values = proved.caps, (*proved.rows.values, EachPerson())
     assert caps.groups is not None
     assert caps.rows is not None
@@ -390,8 +405,8 @@ def test_neighbors_are_no_farther_apart_than_the_distance(hold: Callable[[pa.Tab
     rest: dict[str | None, Part] = {"one row": PEOPLE["one row"], "سِتر": PEOPLE["سِتر"]}
     variants = [part for who, part in PEOPLE.items() if who not in rest]
     reading = READINGS[name](Relation.ADD_REMOVE)
-    found = [summed(hold(arrow({**rest, "x": part})).read(reading, salt=9)) for part in variants]
-    without = summed(hold(arrow(rest)).read(reading, salt=9))
+    found = [read(hold(arrow({**rest, "x": part})), reading, 9) for part in variants]
+    without = read(hold(arrow(rest)), reading, 9)
     pairs = {
         Relation.ADD_REMOVE: [(one, without) for one in found],
         Relation.REPLACE_ONE: [(one, other) for one in found for other in found],

@@ -81,7 +81,7 @@ class TakesNullForTheLowerBound(SparkDialect):
     """isnan(NULL) is false on Spark."""
 
     def granules(self, expression: str, to: Any) -> str:
-        return SparkDialect.granules(self, expression, to).replace(f"{self.number(expression)} IS NOT NULL AND ", "")
+        return SparkDialect.granules(self, expression, to).replace(f"({self.number(expression)}) IS NOT NULL AND ", "")
 
 
 class SkipsNull(SparkDialect):

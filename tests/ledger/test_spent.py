@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sitr.errors import LedgerError
@@ -16,8 +18,8 @@ LEFT = Spent("opened", "pure(epsilon=1.0)", "row", charges=1, paid="1/10", waiti
 def test_a_second_loss_keeps_what_the_first_one_left_to_count() -> None:
     for alone in (True, False):
         second = Waiting(((LEFT, True),)).with_earlier(LEFT, alone=alone)
-        assert [each for each, _ in second.remembered] == [LEFT, LOST]
-        assert second.remembered[1][1] is alone
+        assert [each for each, _ in second.remembered] == [LOST, replace(LEFT, waiting="")]
+        assert [own for _, own in second.remembered] == [alone, True]
         assert second.counts(FIRST)
     assert not Waiting(((LEFT, True),)).counts(FIRST)
     assert Waiting((), unknown=True).with_earlier(LEFT, alone=True).unknown

@@ -14,7 +14,6 @@ NOISES: tuple[type[Noise], ...] = (Laplace, Gaussian, RoundedGaussian)
 """For pure, zero-concentrated and Gaussian prices."""
 
 
-@lru_cache(1024, typed=True)  # what is measured beside each other often costs and moves the same
 def least_noise(price: NoisePrice, *, l1: Number, l2: Number, granularity: Number = 1) -> Noise:
     """The noise with the smallest error that keeps this price.
 
@@ -26,9 +25,14 @@ def least_noise(price: NoisePrice, *, l1: Number, l2: Number, granularity: Numbe
     >>> least_noise(ZeroConcentratedDP(0.125), l1=4, l2=2).size
     Fraction(4, 1)
     """
+    return _least(NOISES, price, l1, l2, granularity)
+
+
+@lru_cache(1024, typed=True)  # what is measured beside each other often costs and moves the same
+def _least(kinds: tuple[type[Noise], ...], price: NoisePrice, l1: Number, l2: Number, granularity: Number) -> Noise:
     fitted = [
         kind.fitting(price, sensitivity=l2 if kind.euclidean else l1, granularity=granularity)
-        for kind in NOISES
+        for kind in kinds
         if kind.flavor is type(price)
     ]
     return fitted[0] if len(fitted) == 1 else min(fitted, key=lambda noise: noise.error())
