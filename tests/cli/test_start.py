@@ -244,7 +244,8 @@ def test_the_advice_for_missing_options_works(tmp_path: Path, sitr: Sitr, monkey
     refused = sitr("start", source, "--json").error()
     assert "--budget" in refused["given"]
     assert "مدخن text, أيام integer, visit_id integer, with decimal commas" in refused["given"]
-    advice = shlex.split(refused["do"].removeprefix("Add for example ").removesuffix("."))
+    options = refused["do"].removesuffix(" --accept-types alone confirms all that was detected.")
+    advice = shlex.split(options.removeprefix("Add for example ").removesuffix("."))
     done = sitr("start", source, *advice)
     assert (done.code, done.err) == (0, "")
 
