@@ -40,7 +40,7 @@ PATIENCE = 10
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who the provider says that this is."""
+    """The identity of the person, as the provider states it."""
 
     issuer: str
     subject: str

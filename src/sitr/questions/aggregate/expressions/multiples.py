@@ -88,7 +88,7 @@ def progression(typed: Ranged) -> Progression:
 def without_remainder(parts: tuple[Ranged, ...]) -> int | None:
     """The number k in x - x % k, where x and k are whole and k is written out; None for other differences.
 
-    The remainder has the sign of x, so that this is the multiple of k next to x, towards 0.
+    The remainder has the sign of x, so x - x % k is x rounded towards 0 to a multiple of k.
     """
     left, right = parts
     if right.what != "%" or left.kind is not Kind.INTEGER or left != right.parts[0]:
