@@ -6,7 +6,8 @@ over 20 prices, and of questions that nobody has asked about before. Every answe
 without a deadline. The figures are answers in a second, and the time within which 99 of 100 came. Afterwards the ledger
 must hold exactly what was answered. Clients and server share the cores.
 
-`--soak 60` loads the server for an hour with 500 open sessions and reports how its memory grew.
+`--soak 60` loads the server for an hour with 500 open sessions and reports how its memory grew. With `--rate 10`, it
+sends at most ten previews or pages in a second, so that the machine can do something else meanwhile.
 """
 
 from __future__ import annotations
@@ -147,8 +148,21 @@ def served(folder: Path, *, workers: int) -> Iterator[Started]:
         process.wait()
 
 
-def loaded(name: str, at: Started, path: str, body: Body, *, seconds: float, clients: int, warm: int = 0) -> Load:
-    """Send questions from several clients for some seconds. The first `warm` ones of each are not measured."""
+def loaded(
+    name: str,
+    at: Started,
+    path: str,
+    body: Body,
+    *,
+    seconds: float,
+    clients: int,
+    warm: int = 0,
+    rate: float = math.inf,
+) -> Load:
+    """Send questions from several clients for some seconds, at most `rate` in a second from all of them together.
+
+    The first `warm` ones of each client are not measured.
+    """
     times: list[float] = []
     refused: list[int] = []
     ready = threading.Barrier(clients + 1)
@@ -171,7 +185,9 @@ def loaded(name: str, at: Started, path: str, body: Body, *, seconds: float, cli
         end, number = time.monotonic() + seconds, warm
         while time.monotonic() < end:
             number += 1
+            began = time.monotonic()
             send(number)
+            time.sleep(max(0.0, began + clients / rate - time.monotonic()))
         connection.close()
 
     threads = [threading.Thread(target=ask, args=(client,)) for client in range(clients)]
@@ -250,7 +266,7 @@ def soak_targets(folder: Path, given: argparse.Namespace) -> list[Target]:
     """Load the server for a long time."""
     from benchmarks.server_soak import soaked
 
-    found = soaked(folder, minutes=given.soak, workers=given.workers, clients=given.clients)
+    found = soaked(folder, minutes=given.soak, workers=given.workers, clients=given.clients, rate=given.rate)
     samples = found.memory.samples
     return [
         Target("minutes", samples[-1][0] / 60, given.soak * 0.9, at_most=False),
@@ -268,6 +284,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--soak", type=float, metavar="MINUTES")
+    parser.add_argument("--rate", type=float, default=math.inf, help="of a long run: requests in a second")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--json", type=Path)

@@ -6,6 +6,7 @@ of them new, and a few small answers. The memory of the worker processes is read
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from dataclasses import dataclass, field
@@ -49,13 +50,13 @@ class Soaked:
         return self.memory.at(0.9) / self.memory.at(WARM) - 1
 
 
-def soaked(folder: Path, *, minutes: float, workers: int, clients: int) -> Soaked:
-    """Load a server for some minutes and watch its memory."""
+def soaked(folder: Path, *, minutes: float, workers: int, clients: int, rate: float = math.inf) -> Soaked:
+    """Load a server for some minutes and watch its memory; at most `rate` previews, pages or answers in a second."""
     seconds, memory, read = 60 * minutes, Memory(), [0, 0]
     with served(folder, workers=workers) as started:
         sessions = [started.people.begin(started.user) for _ in range(SESSIONS)]
         threads = [
-            threading.Thread(target=_pages, args=(started.port, sessions, seconds, read)),
+            threading.Thread(target=_pages, args=(started.port, sessions, seconds, read, min(rate, 10.0))),
             threading.Thread(target=_watch, args=(started, seconds, memory)),
         ]
         for thread in threads:
@@ -66,8 +67,10 @@ def soaked(folder: Path, *, minutes: float, workers: int, clients: int) -> Soake
             part = min(10.0, left)
             body = new_preview if rounds % 2 else repeated_preview
             more = [
-                loaded("previews", started, f"{PLACE}/preview", body, seconds=0.8 * part, clients=clients),
-                loaded("small answers", started, f"{PLACE}/ask", paid(rounds), seconds=0.2 * part, clients=1),
+                loaded("previews", started, f"{PLACE}/preview", body, seconds=0.8 * part, clients=clients, rate=rate),
+                loaded(
+                    "small answers", started, f"{PLACE}/ask", paid(rounds), seconds=0.2 * part, clients=1, rate=rate
+                ),
             ]
             found = [one.and_then(other) for one, other in zip(found, more, strict=True)]
             rounds += 1
@@ -76,8 +79,8 @@ def soaked(folder: Path, *, minutes: float, workers: int, clients: int) -> Soake
     return Soaked(found, read[0], read[1], memory, started.exact(found[1].answered))
 
 
-def _pages(port: int, sessions: list[str], seconds: float, read: list[int]) -> None:
-    """Read a page with each of the sessions in turn, about ten in a second."""
+def _pages(port: int, sessions: list[str], seconds: float, read: list[int], rate: float) -> None:
+    """Read a page with each of the sessions in turn, about `rate` in a second."""
     connection, number, end = HTTPConnection("127.0.0.1", port, timeout=60), 0, time.monotonic() + seconds
     while time.monotonic() < end:
         number += 1
@@ -85,7 +88,7 @@ def _pages(port: int, sessions: list[str], seconds: float, read: list[int]) -> N
         response = connection.getresponse()
         response.read()
         read[response.status != 200] += 1
-        time.sleep(0.1)
+        time.sleep(1 / rate)
     connection.close()
 
 

@@ -20,7 +20,7 @@ import typer.testing
 from hypothesis import settings
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 # Neither profile has a deadline: on a busy machine, time says nothing about the code.
 settings.register_profile("desk", deadline=None)
@@ -47,7 +47,10 @@ def pytest_sessionfinish() -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of the cases of a test that is `sampled`, all but a few are slow: those from the first to the last, evenly."""
+    """Of the cases of a test that is `sampled`, all but a few are slow: those from the first to the last, evenly.
+
+    Tests on Spark come first. So one worker has them all and no other has to start a Spark, which takes half a minute.
+    """
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("sampled"):
@@ -58,6 +61,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for place, item in enumerate(group):
             if place not in chosen:
                 item.add_marker("slow")
+    items.sort(key=lambda item: "spark" not in item.nodeid.lower())
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -79,3 +83,12 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def window(browser: Browser) -> Iterator[Page]:
+    """One tab for documents from files, because a new one starts two processes. A test leaves nothing behind in it but
+    its document."""
+    tab = browser.new_page()
+    yield tab
+    tab.close()

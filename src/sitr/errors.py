@@ -80,7 +80,7 @@ class Excerpt:
             after = after if len(after) <= _AROUND else after[:_AROUND] + "…"
         left, middle, right = map(_harmless, (before, part, after))
         head = f"{head or f'line {self.line}:'} "
-        return head + left + middle + right, " " * (_cells(head) + _cells(left)) + "^" * max(1, _cells(middle))
+        return head + left + middle + right, " " * (cells(head) + cells(left)) + "^" * max(1, cells(middle))
 
 
 _WIDEST, _AROUND = 90, 30
@@ -105,7 +105,7 @@ def _harmless(text: str) -> str:
     return printable(text.replace("\t", "    "))
 
 
-def _cells(text: str) -> int:
+def cells(text: str) -> int:
     """How wide a terminal shows a text: Chinese characters are two cells wide, and Arabic vowel signs have no width."""
     return sum(0 if category(sign) in ("Mn", "Me") else 2 if east_asian_width(sign) in "WF" else 1 for sign in text)
 

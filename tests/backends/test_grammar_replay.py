@@ -263,10 +263,13 @@ def test_every_part_of_the_grammar_is_replayed() -> None:
         found.update({"in total"} if query.max_rows is not None else ())
         found.update({"mixed"} if 0 < len(query.selected) < len(query.keys) else ())
         found.update({"replaced parts"} if query.changes is not query.relation else ())
+        found.update({"one row each"} if query.keeps_all else ())
+        found.update(zone for zone in grammar.ZONES.values() if zone in repr(query))
     assert admitted > 100
     steps = {"TableRows", "PerPerson", "Joined", "Matching", "OfPeople", "Paired", "Together"}
     terms = {"Term", "Rank", "Distinct", "Bar"}
-    assert found.keys() >= steps | terms | {"other", "in total", "mixed", "replaced parts"}
+    assert found.keys() >= steps | terms | {"other", "in total", "mixed", "replaced parts", "one row each"}
+    assert found.keys() >= set(grammar.ZONES.values())
 
 
 def caught(seeds: Iterable[int]) -> bool:

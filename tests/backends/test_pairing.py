@@ -75,7 +75,7 @@ def table(rows: Rows, schema: pa.Schema) -> pa.Table:
 
 
 def backend(visits: Rows, patients: Rows) -> DuckDB:
-    beside = {"patients": ArrowRows(table(patients, PATIENTS), "protected patients")}
+    beside = {"patients": DuckDB(ArrowRows(table(patients, PATIENTS), "protected patients"))}
     return DuckDB(ArrowRows(table(visits, VISITS)), {"wards": ArrowRows(WARDS, "public wards")}, beside)
 
 
@@ -361,5 +361,7 @@ def test_ids_of_any_type_meet_their_equals(first: pa.DataType, second: pa.DataTy
     ]
     question = "SELECT COUNT(*) AS n FROM visits JOIN patients ON visits.id = patients.pid"
     query = asked(question, tables[0], catalog=Catalog(tables[0], beside=(tables[1],)))
-    rows = DuckDB(ArrowRows(seen), beside={"patients": ArrowRows(known, "protected patients")}).read(query, salt=1)
+    rows = DuckDB(ArrowRows(seen), beside={"patients": DuckDB(ArrowRows(known, "protected patients"))}).read(
+        query, salt=1
+    )
     assert rows[()][0] == 4

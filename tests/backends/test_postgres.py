@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from sitr.backends.backend import check_unchanged
 from sitr.backends.duckdb import DuckDB, Reader
 from sitr.backends.duckdb_dialect import DUCKDB, PORTABLE
-from sitr.backends.opening import beside, open_source, table_of, with_public
+from sitr.backends.opening import beside, open_source, with_public
 from sitr.backends.postgres import Postgres, open_table
 from sitr.backends.postgres_dialect import PostgresDialect
 from sitr.backends.postgres_engine import read, rows
@@ -67,7 +67,7 @@ KINDS = {
     "folded": Kind.OTHER,
     "d": Kind.DATE,
     "ts": Kind.TIMESTAMP,
-    "tz": Kind.OTHER,
+    "tz": Kind.ZONED,
     "ok": Kind.BOOLEAN,
     **dict.fromkeys(("id", "bytes"), Kind.BYTES),
     **dict.fromkeys(("j", "list"), Kind.OTHER),
@@ -298,7 +298,7 @@ def test_tables_of_other_places_are_refused(visits: Postgres) -> None:
     for one, other in ((visits, memory), (memory, visits), (visits, elsewhere)):
         with pytest.raises(QuestionError, match="not in the same database"):
             beside(one, {"patients": other})
-    assert beside(visits, {"patients": visits}).beside == {"patients": table_of(visits)}  # type: ignore[attr-defined]
+    assert beside(visits, {"patients": visits}).beside == {"patients": visits}  # type: ignore[attr-defined]
 
 
 def test_a_database_needs_a_table_and_a_file_has_none(visits: Postgres) -> None:
@@ -331,7 +331,7 @@ def replay(seed: int) -> bool:
         public = {"codes": grammar.CODES_ROWS}
         server = beside(open_table(table("replayed")), {"stays": open_table(table("stays"))})
         found.append(with_public(server, public).read(query, salt=salt))
-        beside_it = {"stays": ArrowRows(stays, "protected stays")}
+        beside_it = {"stays": DuckDB(ArrowRows(stays, "protected stays"))}
         embedded = DuckDB(ArrowRows(visits), public, beside_it, reader=Reader(packs=False))  # in the portable order
         assert embedded.read(query, salt=salt) == found[-1], seed
     first, second = found

@@ -69,6 +69,10 @@ QUESTIONS = (
     "(SELECT beds FROM wards WHERE region = 'south') GROUP BY region",
     "SELECT SUM(t) AS s FROM (SELECT id, SUM(cost) AS t FROM visits WHERE ward IN (SELECT ward FROM wards WHERE beds < "
     "25) GROUP BY id) AS p WHERE id IN (SELECT id FROM visits WHERE days < 3)",
+    "SELECT SUM(v) AS s, SUM(w) AS t FROM (SELECT id, LEAST(GREATEST(SUM(cost) / COUNT(*), -2), 5) AS v, "
+    "MAX(days) - MIN(days) AS w FROM visits GROUP BY id HAVING COUNT(*) > 1)",
+    "SELECT kind, COUNT(*) AS n FROM (SELECT id, ward, CASE WHEN COUNT(*) > 2 OR ward = 'B' THEN 'often' ELSE 'rare' "
+    "END AS kind FROM visits GROUP BY id, ward) GROUP BY kind",
 )
 WEIRD = (None, math.nan, math.inf, -math.inf, -0.0, 1e308, 5e-324, 2.5)
 Rows = list[tuple[Any, ...]]
@@ -292,6 +296,12 @@ def test_a_broken_twin_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
         ("SELECT COUNT(*) AS n FROM wards", "is public"),
         ("SELECT COUNT(*) AS n FROM visits JOIN bills ON visits.id = bills.id", "only public tables"),
         ("SELECT COUNT(*) AS n FROM (SELECT ward FROM visits UNION SELECT ward FROM visits)", "UNION ALL"),
+        (
+            "SELECT SUM(v) AS s FROM (SELECT id, days AS d, SUM(cost) * days AS v FROM visits GROUP BY id, days)",
+            "does not select it by itself",
+        ),
+        ("SELECT SUM(v) AS s FROM (SELECT DISTINCT id, SUM(cost) * 2 AS v FROM visits GROUP BY id)", "DISTINCT"),
+        ("SELECT SUM(v) AS s FROM (SELECT SUM(cost) * 2 AS v FROM visits)", "must group by the unit"),
         ("SELECT COUNT(*) AS n FROM (SELECT ward FROM visits LIMIT 5)", "LIMIT"),
         (
             "SELECT ward, COUNT(*) AS n FROM visits JOIN wards ON visits.ward = wards.ward GROUP BY ward",

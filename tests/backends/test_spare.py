@@ -5,13 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import duckdb
 import pyarrow as pa
 import pytest
 
 from sitr.backends.engine import connection
-from sitr.backends.spare import Spare
+from sitr.backends.spare import MOST, Spare
 
 FORK = """
 import os, sys
@@ -58,6 +59,25 @@ def test_questions_at_the_same_time_do_not(spare: Spare) -> None:
         mark(first)
         with spare.connected({}) as second:
             assert not marked(second)
+
+
+def test_questions_that_were_answered_at_the_same_time_leave_a_few_for_others(spare: Spare) -> None:
+    with ExitStack() as together:
+        for _ in range(MOST + 1):
+            mark(together.enter_context(spare.connected({})))
+    with ExitStack() as together:
+        again = [marked(together.enter_context(spare.connected({}))) for _ in range(MOST + 1)]
+    assert again == [True] * MOST + [False]
+
+
+def test_one_with_the_settings_of_before_is_not_kept(spare: Spare) -> None:
+    with spare.connected({"threads": 1}) as first:
+        mark(first)
+        with spare.connected({"threads": 2}):
+            pass
+    with spare.connected({"threads": 2}) as second:
+        assert second.execute("SELECT current_setting('threads')").fetchall() == [(2,)]
+        assert not marked(second)
 
 
 def fail(spare: Spare) -> None:

@@ -133,7 +133,7 @@ TABLE = describe(
     keys={"ok": [True, None]},
 )
 TYPES = {"id": "BIGINT", "ward": "VARCHAR", "cost": "DOUBLE", "day": "DATE", "ok": "BOOLEAN"}
-SUMS = """SELECT ward, day, ok, id + 0 AS who, SUM(cost) AS s, COUNT(cost) AS n, COUNT(DISTINCT id) AS p FROM t
+SUMS = """SELECT ward, day, ok, ABS(id) AS who, SUM(cost) AS s, COUNT(cost) AS n, COUNT(DISTINCT id) AS p FROM t
 WHERE ward LIKE 'a%' AND (day > '2024-01-01' OR cost < 5) AND id IN (1, 2) AND ok IS NOT NULL
 GROUP BY ward, day, ok, who"""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,18 @@ def test_a_claim_that_is_too_good_is_broken(sitr: Sitr, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("module")
+def test_a_claim_alone_is_enough_for_a_mechanism_on_numbers(sitr: Sitr) -> None:
+    """As `sitr audit module:function --claim 'approximate(1, 1e-6)'`; it says which inputs it took."""
+    words = ("audit", "noise_under_audit:count", "--draws", "40000", "--seed", "1", "--claim")
+    kept, broken = (sitr(*words, claim) for claim in ("approximate(1, 1e-6)", "approximate(0.5, 1e-6)"))
+    assert (kept.code, broken.code) == (0, 3)
+    assert re.search(r"inputs +0 .*1", kept.out)
+    assert sitr(*words, "approximate(0.5, 1e-6)", "--json").told()["inputs"] == [0, 1]
+    table = sitr("audit", "noise_under_audit:total", "--search", "--draws", "20000", "--claim", "pure(1)")
+    assert "inputs" in table.out
+
+
+@pytest.mark.usefixtures("module")
 def test_json_has_the_verdict_and_its_witness(sitr: Sitr) -> None:
     told = sitr(*AUDIT, "--claim", "approximate(0.5, 1e-6)", "--json", "--sequential").told()
     assert told["verdict"] == "broken"
@@ -112,7 +125,8 @@ def test_canaries_are_judged(sitr: Sitr, canaries: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("noise_under_audit:count", "--inputs", "[1, 2]"), "--claim and --inputs"),
+        (("noise_under_audit:count", "--inputs", "[1, 2]"), "--claim with a mechanism"),
+        (("noise_under_audit:total", "--claim", "pure(1)", "--draws", "400"), "The function failed"),
         (("--claim", "pure(1)", "--inputs", "[1, 2]"), "one mechanism"),
         (("noise_under_audit:count", "--claim", "pure(1)", "--inputs", "[1, 2, 3]"), "two neighbouring inputs"),
         (("noise_under_audit:count", "--claim", "pure(1)", "--inputs", "{"), "two neighbouring inputs"),

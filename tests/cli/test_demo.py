@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sitr.cli import reconstruction
 from sitr.cli.demo import QUESTION
 from sitr.ledger.sql import SqlLedger
 
@@ -101,4 +102,15 @@ def test_reconstruction(sitr: Sitr) -> None:
     assert last["epsilon"] < 2
     assert last["at_most"] < 0.6
     assert last["found"] < 0.75  # five standard deviations above half of 100 bits
+    assert last["found"] < 0.75  # five standard deviations above half of 100 bits
     assert not Path("sitr-demo").exists()
+
+
+def test_reconstruction_shows_how_far_it_is(sitr: Sitr, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reconstruction, "PEOPLE", 12)
+    monkeypatch.setattr(reconstruction, "QUESTIONS", 24)
+    seen = sitr("demo", "--reconstruction", environment={"FORCE_COLOR": "1", "TERM": "xterm"})
+    assert seen.code == 0
+    assert "Attacking" in seen.err
+    assert "100%" in seen.err
+    assert "Attacking" not in seen.out

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from sitr.session.sample import sample
 from tests.cli.conftest import Sitr
 
 
 def test_replaced_rows_are_noticed(sitr: Sitr, tmp_path: Path) -> None:
-    assert sitr("demo", "--directory", tmp_path / "hospital").code == 0
-    description, rows = tmp_path / "hospital" / "visits.sitr.yaml", tmp_path / "hospital" / "visits.parquet"
+    sample(tmp_path, rows=2_000)
+    description, rows = tmp_path / "visits.sitr.yaml", tmp_path / "visits.parquet"
     asked = sitr("ledger", "digest", description)
     assert (asked.code, "No digest of these rows was recorded" in asked.out) == (1, True)
     assert "and nowhere else" in " ".join(sitr("ledger", "digest", description, "--record").out.split())

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 
-from sitr.cli.options import EXAMPLES, interval, named, number
+from sitr.cli.options import EXAMPLES, bounds_of, interval, key_of, named, number
+from sitr.dataset.schema import Kind
 from sitr.errors import BadUsage
 
 
@@ -40,3 +43,8 @@ def test_refusals_show_an_example(items: list[str]) -> None:
         named("--bounds", items, lambda _, text: interval(text))
     assert EXAMPLES["--bounds"] in str(refusal.value)
     assert repr(items[-1]) in refusal.value.given
+
+
+def test_bounds_and_keys_of_moments_are_times() -> None:
+    assert bounds_of("2024-01-01:2024-12-31T23:00", Kind.ZONED) == ("2024-01-01", "2024-12-31T23:00")
+    assert key_of("2024-01-01", Kind.ZONED, column="at") == datetime(2024, 1, 1)  # noqa: DTZ001

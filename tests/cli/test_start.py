@@ -336,3 +336,17 @@ def test_the_tables_of_a_database_are_listed(tmp_path: Path, sitr: Sitr, monkeyp
     assert "Its tables" not in told
     made = sitr("start", "hospital.duckdb", "--table", '"My Beds"', "--unit-row", "--budget", "pure(1)")
     assert made.code == 0, made.err
+
+
+@pytest.mark.parametrize(("answer", "zone"), [("", "UTC"), ("europe/paris", "Europe/Paris")])
+def test_the_zone_of_moments_is_asked_for(tmp_path: Path, answer: str, zone: str) -> None:
+    lines = [f"{row},2024-0{1 + row % 9}-01T00:30:00+02:00" for row in range(40)]
+    (tmp_path / "visits.csv").write_text("patient_id,at\n" + "\n".join(lines) + "\n")
+    done = talk("start", "visits.csv", answers={"Time zone of at": answer}, folder=tmp_path)
+    assert done.code == 0, done.text
+    assert "Time zone of at [UTC]: " in done.text
+    assert f"--zone at={zone}" in done.text.replace("\r\n", " ")
+    assert yaml.safe_load((tmp_path / "visits.sitr.yaml").read_text("utf-8"))["columns"]["at"] == {
+        "type": "timestamptz",
+        "zone": zone,
+    }

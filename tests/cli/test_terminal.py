@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 import pytest
 
 from sitr import errors
-from sitr.cli.terminal import table
-from sitr.errors import Excerpt, SitrError, printable
+from sitr.cli.terminal import table, wrapped
+from sitr.errors import Excerpt, SitrError, cells, printable
 from sitr.report.text.terminal import as_text
+from tests.cli.terminal import talk
 
 Sitr = Callable[..., Any]
 
@@ -71,6 +73,40 @@ def test_an_error_is_one_line_of_two_sentences(sitr: Sitr, monkeypatch: pytest.M
     done = sitr(*ASK)
     assert done.out == ""
     assert done.err == "error: Expected this, got " + "that " * 50 + "one. [red]Try[/red] :cat: again.\n"
+
+
+LONG = (
+    "SELECT ward, AVG(cost) AS mean_cost_of_a_visit, LAG(cost) OVER (ORDER BY day) AS before FROM visits GROUP BY ward"
+)
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_an_error_on_a_terminal_is_broken_between_words(sitr: Sitr, description: Path, language: str) -> None:
+    words = ("ask", description, LONG, "--price", "zcdp(0.1)", "--lang", language)
+    plain = sitr(*words)
+    text = talk(*words, folder=description.parent, width=60).text
+    assert plain.code == 2
+    assert " ".join(text.split()) == " ".join(plain.err.split())  # no word is lost or broken
+    kept = [line for line in plain.err.splitlines() if "^" in line or line.startswith(("SELECT", "line ", "السطر "))]
+    assert len(kept) >= 3
+    lines = text.splitlines()
+    assert [line for line in lines if line in kept] == kept  # what is pointed at, and what is there to paste
+    others = [line for line in lines if line not in kept]
+    assert len(others) > 3
+    assert all(cells(line) <= 60 for line in others)
+
+
+def test_json_on_a_terminal_is_not_broken(description: Path) -> None:
+    text = talk("ask", description, LONG, "--price", "zcdp(0.1)", "--json", folder=description.parent, width=40).text
+    assert json.loads(text)["error"] == "ForbiddenConstruct"
+
+
+def test_a_word_is_longer_than_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "10")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    assert wrapped("one two three-and-more four") == "one two\nthree-and-more\nfour"
+    monkeypatch.setattr("sys.stderr.isatty", lambda: False, raising=False)
+    assert wrapped("one two three-and-more four") == "one two three-and-more four"
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def test_few_kinds_identify_a_person(visits, kind):
     if kind in IDENTIFYING:
         assert visits(kinds=kinds).unit == Person("id")
     else:
-        assert kind in (Kind.REAL, Kind.OTHER)
+        assert kind in (Kind.REAL, Kind.ZONED, Kind.OTHER)
         with refused("cannot identify a person"):
             visits(kinds=kinds)
 
@@ -319,6 +319,11 @@ def test_keys_keep_their_order(kind, keys):
 def test_impossible_keys_are_refused(kind, keys):
     with refused(f"a list of distinct keys .* for 'x'|'x' has type {kind.value}, so .* cannot be one of its keys"):
         public_keys("x", kind, keys)
+
+
+def test_keys_with_an_offset_from_utc_are_refused():
+    with refused("of the column 'x' has an offset from UTC. Write keys as the times in the zone"):
+        public_keys("x", Kind.TIMESTAMP, [datetime.fromisoformat("2024-01-01T00:00:00+02:00")])
 
 
 def test_a_key_of_another_type_is_named_with_the_way_out():

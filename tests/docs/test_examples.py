@@ -27,7 +27,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sitr.cli.main import app
-from tests import postgres
+from tests import postgres, spark
 
 ROOT = Path(__file__).resolve().parents[2]
 HARMLESS = {"sitr", "cat", "cut", "echo", "head", "ls", "sort", "tail", "wc"}
@@ -178,6 +178,8 @@ def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     if document.name == "postgres.md":
         monkeypatch.setenv("PGSERVICEFILE", str(hospital(document, tmp_path)))
+    if document.name == "spark.md":
+        spark.session()  # the page gets this one, and other tests do not get one that the page has made
     run(document, folder=tmp_path)
 
 

@@ -14,7 +14,7 @@ import time
 from calendar import monthrange
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -25,11 +25,13 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from sitr.backends import zones
 from sitr.backends.dialect import Dialect
 from sitr.backends.duckdb_dialect import DUCKDB, PORTABLE, DuckDBDialect
 from sitr.backends.postgres_dialect import PostgresDialect
 from sitr.backends.spark_dialect import PortableSparkDialect, SparkDialect
 from sitr.dataset.schema import Column, Kind, Quantised
+from sitr.dataset.zone import FIRST, LAST, zone
 from sitr.questions.aggregate.expressions.dates import ADDED, TIMES, TRUNCATED, begin
 from sitr.questions.aggregate.expressions.expression import PARTS
 from sitr.questions.aggregate.expressions.patterns import odd
@@ -435,6 +437,9 @@ class TestLowest:
             (2, {"a": [1], "b": [4, 4], None: [6, 7]}),
             (3, {"a": [1, 3, 3], "b": [4, 4], None: [6, 7, 8]}),
             (9, {"a": [1, 3, 3, 5, 9], "b": [4, 4], None: [6, 7, 8]}),
+            (2**31 - 2, {"a": [1, 3, 3, 5, 9], "b": [4, 4], None: [6, 7, 8]}),
+            (2**31 - 1, {"a": [1, 3, 3, 5, 9], "b": [4, 4], None: [6, 7, 8]}),
+            (2**62, {"a": [1, 3, 3, 5, 9], "b": [4, 4], None: [6, 7, 8]}),
         ],
     )
     def test_of_equal_ranks_at_the_border_none_is_kept(self, on: On, most: int, kept: dict[str | None, Any]) -> None:
@@ -445,7 +450,7 @@ class TestLowest:
 
     def test_columns_keep_their_names_and_values_whatever_these_are(self, on: On) -> None:
         """In a join of protected tables, the columns of users are among them."""
-        names = ["sitr_rank", "sitr_hash", "sitr_number"]
+        names = ["sitr_rank", "sitr_hash", "sitr_number", "sitr_border"]
         rows = pa.table({"u": ["a", "a", "a", "b"], **{name: [1, 2, 3, 4] for name in names}})
         for owned in (None, 3):
             few = on.say.lowest(2, source="t", of=["u"], by=on.say.order(1, ["u", *names]), owned=owned)
@@ -925,6 +930,122 @@ class TestInCalendar:
             first, second, third = on.column(on.say.in_calendar("v", Kind.TIMESTAMP), far)
             assert third == datetime(1970, 1, 1)  # noqa: DTZ001
             assert unit == "ns" or first is second is None
+
+
+ZONES = (
+    "Africa/Casablanca",
+    "America/New_York",
+    "America/Santiago",
+    "America/St_Johns",
+    "Antarctica/Troll",
+    "Asia/Hebron",
+    "Asia/Kolkata",
+    "Australia/Lord_Howe",
+    "Europe/Dublin",
+    "Europe/Paris",
+    "Pacific/Apia",
+    "Pacific/Kiritimati",
+    "UTC",
+)
+
+
+def turning_points(name: str) -> list[datetime]:
+    """Times in UTC at which a wrong conversion would show: around changes of the offset, and at both ends of time."""
+    found, rng, second = zone(name), random.Random(name), timedelta(seconds=1)
+    changes = [at for at, _ in found.changes]
+    if found.rule is not None:
+        years = (2007, 2023, 2024, 2037, 2038, 2100, 2400, 9998)
+        changes += [change.at(year) for change in (found.rule.there, found.rule.back) for year in years]
+    start = datetime(1970, 1, 1)  # noqa: DTZ001
+    around = [start + timedelta(seconds=at) + by for at in changes for by in (-second, -second / 10**6, 0 * second)]
+    any_time = [datetime.min + timedelta(seconds=rng.randrange(LAST - FIRST)) for _ in range(60)]  # noqa: DTZ901
+    return [*around, *any_time, datetime.min, datetime.max]  # noqa: DTZ901
+
+
+class TestOffset:
+    @pytest.mark.parametrize("name", [*ZONES, "Asia/Gaza"])
+    def test_the_offset_is_that_of_python(self, on: On, name: str) -> None:
+        found, second = zone(name), timedelta(seconds=1)
+        moments = turning_points(name)
+        expected = [found.offset((each - datetime(1970, 1, 1)) // second) for each in moments]  # noqa: DTZ001
+        assert on.column(on.say.offset("v", found), pa.array(moments, pa.timestamp("us"))) == expected
+
+    def test_changes_a_second_late_are_found(self, on: On) -> None:
+        paris = zone("Europe/Paris")
+        late = replace(paris, changes=tuple((at + 1, offset) for at, offset in paris.changes))
+        rows = pa.array(turning_points(paris.name), pa.timestamp("us"))
+        assert on.column(on.say.offset("v", late), rows) != on.column(on.say.offset("v", paris), rows)
+
+    def test_no_row_fails(self, on: On) -> None:
+        rows = pa.concat_arrays([FAR_MOMENTS.cast(pa.timestamp("us")), pa.array([None], pa.timestamp("us"))])
+        assert len(on.column(on.say.offset("v", zone("Europe/Paris")), rows)) == len(rows)
+
+
+class TestMoved:
+    @pytest.mark.parametrize("seconds", [-172_800, -1, 0, 1, 561, 86_400])
+    def test_later_by_so_many_seconds(self, on: On, seconds: int) -> None:
+        inner = [each for each in MOMENTS if each is not None and 1 < each.year < 9999]
+        expected = [*(each + timedelta(seconds=seconds) for each in inner), None]
+        assert on.column(on.say.moved("v", str(seconds)), pa.array([*inner, None], pa.timestamp("us"))) == expected
+
+    @pytest.mark.parametrize("name", ZONES)
+    def test_the_time_in_a_zone_is_the_same_as_in_python(self, on: On, name: str) -> None:
+        moments = [*turning_points(name), None]
+        expected = [None if each is None else zone(name).local(each) for each in moments]
+        rows = pa.array(moments, pa.timestamp("us"))
+        assert on.column(zones.local(on.say, "v", name), rows) == expected
+        once = on.say.once("v", lambda x: zones.local(on.say, x, name), always=True)
+        assert on.column(once, rows) == expected
+
+
+class TestTime:
+    def test_a_time_is_itself(self, on: On) -> None:
+        for moment in MOMENTS:
+            assert moment is None or on.column(on.say.time(moment), pa.array([1])) == [moment]
+
+
+class TestUtc:
+    def test_the_time_in_utc_whatever_the_zone_of_the_type(self, on: On) -> None:
+        for name in ("UTC", "Asia/Tokyo", "America/New_York"):
+            moments = pa.array(MOMENTS, pa.timestamp("us")).cast(pa.int64()).cast(pa.timestamp("us", name))
+            assert on.column(on.say.utc("v"), moments) == MOMENTS
+
+    def test_a_time_beyond_the_calendar_is_missing(self, on: On) -> None:
+        far = FAR_MOMENTS.cast(pa.int64()).cast(pa.timestamp("us", "UTC"))
+        assert on.column(on.say.utc("v"), far) == [None] * 6
+
+
+def test_infinite_moments_are_missing_on_every_engine_that_has_them() -> None:
+    endless = "SELECT CAST(x AS {0}) FROM (VALUES ('infinity'), ('-infinity')) AS e(x)"
+    rows = pa.table({"n": [1]})
+    assert on_duckdb(DUCKDB, rows, f"SELECT {DUCKDB.utc('v')} FROM ({endless.format('TIMESTAMPTZ')}) AS r(v)") == [
+        (None,),
+        (None,),
+    ]
+    say = postgres_dialect()
+    assert on_postgres(say, rows, f"SELECT {say.utc('v')} FROM ({endless.format('timestamptz')}) AS r(v)") == [
+        (None,),
+        (None,),
+    ]
+
+
+@pytest.mark.parametrize("session", ["Asia/Tokyo", "America/New_York"])
+def test_the_time_in_utc_does_not_depend_on_the_session(session: str) -> None:
+    """A cast of the engine does: it is the broken twin."""
+    moment, written = datetime(2024, 7, 1, 12), "TIMESTAMPTZ '2024-07-01 12:00:00+00'"  # noqa: DTZ001
+    with duckdb.connect() as engine:
+        engine.execute(f"SET TimeZone = '{session}'")
+        asked = f"SELECT {DUCKDB.utc('v')}, CAST(v AS TIMESTAMP) FROM (SELECT {written} AS v)"
+        ((found, cast),) = engine.execute(asked).fetchall()
+    assert found == moment
+    assert cast != moment
+    made = postgres.connected("postgres")
+    made.execute(f"SET TimeZone = '{session}'")
+    asked = f"SELECT {postgres_dialect().utc('v')}, CAST(v AS timestamp) FROM (SELECT {written} AS v) AS t"
+    ((found, cast),) = made.execute(asked).fetchall()
+    made.close()
+    assert found == moment
+    assert cast != moment
 
 
 class TestSubstring:

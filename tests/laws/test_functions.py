@@ -159,6 +159,7 @@ NESTED = {
         "{} + INTERVAL 3 MINUTE",
         "{} + INTERVAL 3 MONTH",
         "CAST(CAST({} AS DATE) AS TIMESTAMP)",
+        "{} AT TIME ZONE 'UTC' AT TIME ZONE 'Europe/Paris'",
     ],
     "t": [
         *("LOWER({})", "SUBSTR({}, 2)", "LEFT({}, 3)", "TRIM({})", "REPLACE({}, 'a', 'b')", "{} || 'a'"),

@@ -18,14 +18,16 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from sitr.backends import spark_packed
 from sitr.backends.backend import outermost
 from sitr.backends.duckdb import DuckDB, Reader
 from sitr.backends.duckdb_dialect import PORTABLE
 from sitr.backends.reading import tree
 from sitr.backends.sources import ArrowRows
-from sitr.backends.spark import Spark, SparkFrame, sent
+from sitr.backends.spark import Spark, SparkFrame, sent, types
 from sitr.backends.spark_dialect import PortableSparkDialect, SparkDialect
-from sitr.backends.spark_engine import _asked
+from sitr.backends.spark_engine import asked as asked_of_spark
+from sitr.backends.statement import statement
 from sitr.dataset.schema import Kind
 from sitr.errors import QuestionError, SourceError
 from sitr.neighbors.relation import Relation
@@ -136,7 +138,7 @@ def seconds(expression: Callable[[SparkDialect], str], length: int) -> float:
     sent(spark.session(), rows).createOrReplaceTempView("t")
     for _ in range(2):
         say = SparkDialect()
-        found = _asked(spark.session(), f"SELECT count({expression(say)}) AS n FROM t", say)
+        found = asked_of_spark(spark.session(), f"SELECT count({expression(say)}) AS n FROM t", say)
         start = time.perf_counter()
         found.toArrow()
         times.append(time.perf_counter() - start)
@@ -181,7 +183,7 @@ def test_long_expressions_are_refused_before_the_charge() -> None:
 
 
 def portable(rows: pa.Table) -> Spark:
-    return Spark(SparkFrame(sent(spark.session(), rows)), dialect=PortableSparkDialect)
+    return Spark(SparkFrame(sent(spark.session(), rows)), dialect=PortableSparkDialect, order=spark.portable_order)
 
 
 @pytest.mark.sampled(4)
@@ -216,8 +218,9 @@ def on_both(made: DuckDB, dialect: Callable[[], SparkDialect]) -> Spark:
     """The same tables on Spark."""
     session = spark.session()
     assert isinstance(made.source, ArrowRows)
-    beside = {name: SparkFrame(sent(session, each.table)) for name, each in made.beside.items()}  # type: ignore[attr-defined]
-    return Spark(SparkFrame(sent(session, made.source.table)), made.public, beside, dialect)
+    beside = {name: on_both(each, dialect) for name, each in made.beside.items()}
+    rows = SparkFrame(sent(session, made.source.table))
+    return Spark(rows, made.public, beside, dialect=dialect, order=spark.portable_order)
 
 
 @pytest.mark.sampled(2)
@@ -237,6 +240,67 @@ def test_neighbors_stay_near_in_questions_of_the_whole_grammar(seed: int, monkey
     replay.check_terms(query, first, second, seed)
     monkeypatch.setattr("sitr.backends.duckdb.DUCKDB", PORTABLE)
     assert first == replace(tables[0], reader=Reader(packs=False)).read(query, salt=salt)
+
+
+# Packed rows
+
+
+WARDS = [*"ABC", "B'", None, "Ж"]
+PACKED = {
+    "counts": "SELECT ward, COUNT(*) AS n, COUNT(DISTINCT id) AS p FROM visits GROUP BY ward",
+    "sums": "SELECT ward, SUM(days) AS s, AVG(days) AS m, COUNT(cost) AS c FROM visits WHERE cost <> 5 GROUP BY ward",
+    "numbers": "SELECT days, COUNT(*) AS n, COUNT(cost) AS s FROM visits GROUP BY days",
+    "two keys": "SELECT ward, days, SUM(days) AS s FROM visits GROUP BY ward, days",
+    "no key": "SELECT COUNT(*) AS n, SUM(days) AS s FROM visits",
+    "nobody": "SELECT SUM(days) AS s FROM visits WHERE cost > 1000000000",
+}
+"""Questions that are read by packed rows, if ids are integers."""
+KEYS = {"ward": WARDS, "days": [*range(6), None]}
+
+
+def numbered() -> pa.Table:
+    """The people of the laws under numbers, some of them with the largest and the least of 64 bits."""
+    numbers = [-(2**63), 2**63 - 1, 0, *range(-5, 0)]
+    rows = backends.arrow({None: backends.PEOPLE["one row"], **backends.PEOPLE})
+    named = dict(zip(backends.PEOPLE, numbers, strict=True))
+    ids = pa.array([named.get(each) if each else None for each in rows["id"].to_pylist()], pa.int64())
+    return rows.set_column(0, "id", ids)
+
+
+def question(name: str, rows: pa.Table, caps: tuple[int, int]) -> Any:
+    return asked(rows, PACKED[name], caps=caps, bounds={"days": (-2, 9)}, keys=KEYS)
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("caps", [(2, 3), (1, 40)])
+@pytest.mark.parametrize("name", PACKED)
+def test_packed_rows_keep_the_same_integers_as_the_statement(
+    name: str, caps: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the portable order, to the last unit."""
+    rows = numbered()
+    query, read = question(name, rows, caps), list[str]()
+    usual = spark_packed.read
+
+    def noted(*given: Any) -> Any:
+        read.append(name)
+        return usual(*given)
+
+    monkeypatch.setattr(spark_packed, "read", noted)
+    found = portable(rows).read(query, salt=7)
+    assert read == [name], "the statement read the rows"
+    monkeypatch.setattr("sitr.backends.duckdb.DUCKDB", PORTABLE)
+    assert found == DuckDB(ArrowRows(rows), reader=Reader(packs=False)).read(query, salt=7)
+
+
+@pytest.mark.slow
+def test_where_executors_have_no_numpy_the_statement_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = numbered()
+    query = question("counts", rows, (2, 3))
+    expected = portable(rows).read(query, salt=7)
+    monkeypatch.setattr(spark_packed, "able", lambda _: False)
+    monkeypatch.setattr(spark_packed, "read", None)
+    assert portable(rows).read(query, salt=7) == expected
 
 
 # Errors, settings and what the caller sees
@@ -268,7 +332,7 @@ def test_settings_that_change_results_are_refused_and_others_change_nothing() ->
 
         view = held.source.frame()
         view.createOrReplaceTempView("settings_rows")
-        source, _ = relation("settings_rows", view, say)
+        source, _ = relation("settings_rows", view, say, {})
         return session.sql(where.format(say.truncated("hour", "`at`", Kind.TIMESTAMP), source)).toArrow()
 
     expected = read()
@@ -332,3 +396,32 @@ def test_a_person_with_a_million_rows_is_reduced_before_rows_are_exchanged() -> 
     partial, exchange = plan.index("Partial"), plan.index("Exchange")
     assert "WindowGroupLimit" in plan
     assert partial > exchange  # a plan is printed from its end to its beginning
+
+
+COUNTED = asked(
+    backends.arrow({}),
+    "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward",
+    caps=(2, 3),
+    keys={"ward": list("01234")},
+)
+
+
+@pytest.mark.slow
+@pytest.mark.sample
+def test_each_task_adds_up_the_rows_of_a_person_before_rows_are_exchanged() -> None:
+    """Half of two million rows are of one person, and each executor has one GB."""
+    session = spark.session()
+    frame = session.sql(
+        "SELECT CASE WHEN id % 2 = 0 THEN 'whale' ELSE CAST(id % 1000 AS STRING) END AS id, "
+        "CAST(id % 5 AS STRING) AS ward FROM range(2000000)"
+    )
+    found = Spark(SparkFrame(frame)).read(COUNTED, salt=3)
+    assert sum(cells[-1] for cells in found.values()) == 2 + 500
+    assert sum(cells[0] for cells in found.values()) == 3 * (2 + 500)
+    say = SparkDialect()
+    frame.createOrReplaceTempView("skewed")
+    sql = statement(tree(COUNTED), dialect=say, source="skewed", types=types(frame), salt=3)
+    plan = asked_of_spark(session, sql, say)._jdf.queryExecution().executedPlan().toString()
+    first = plan.rpartition("Exchange")[2]  # a plan is printed from its end to its beginning
+    assert "partial_count" in first
+    assert "Window" not in first

@@ -138,8 +138,8 @@ def one_row() -> Release:
     return released(plan, {(True,): (0,)})
 
 
-def many() -> Release:
-    keys = [f"ward {place:03}" for place in range(200)]
+def many(rows: int = 200) -> Release:
+    keys = [f"ward {place:03}" for place in range(rows)]
     plan = planned(
         "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", ZeroConcentratedDP(0.05), keys={"ward": keys}
     )

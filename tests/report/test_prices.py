@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from sitr.accounting.filter import Filter
@@ -58,3 +59,23 @@ def test_other_prices_are_fitted_only_where_they_are_shown() -> None:
     assert fitted == ["fitted"]
     assert [one["price"]["rho"] for one in content["prices"]] == list(RHOS)
     assert [one["errors"][0]["name"] for one in content["prices"]] == ["n"] * 3
+
+
+def test_many_errors_have_a_row_each() -> None:
+    """Seven columns are more than fit beside each other; with six, each price keeps its row."""
+    for count, long in ((6, False), (7, True)):
+        listed = ", ".join(f"COUNT_IF(cost > {10 * place}) AS n{place}" for place in range(count))
+        query = bound(parse(f"SELECT {listed} FROM visits"), visits_table()).watching(None)
+        plans = [fit(query, ZeroConcentratedDP(rho)) for rho in RHOS]
+        found = preview_paper(plans[0], Filter(ZeroConcentratedDP(0.3)), partial(list, plans))
+        table = found.prices()
+        assert table is not None
+        names = [f"n{place} (bias not measured)" for place in range(count)]
+        prices = ["ρ = 0.1 (this price)", "ρ = 0.2", "ρ = 0.3 (all that is left)"]
+        rows = list(table.rows())
+        assert [row[0] for row in rows] == (names if long else prices)
+        assert [column.heading for column in table.columns][1:] == (prices if long else names)
+        assert len({len(row) for row in rows} | {len(table.columns)}) == 1
+        assert len(rows) == table.size
+        errors = [one["error"] for one in found.to_dict()["prices"][2]["errors"]]
+        assert len(errors) == len(names)

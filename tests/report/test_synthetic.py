@@ -22,7 +22,7 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.noise.coins import TestCoins
 from sitr.questions.arrow import arrow_type
-from sitr.questions.synthetic.figures import Figure, Quality
+from sitr.questions.synthetic.figures import Coefficient, Figure, Quality
 from sitr.questions.synthetic.marginals import measure
 from sitr.questions.synthetic.plan import Method, plan
 from sitr.questions.synthetic.portrait import Portrait, portrait
@@ -144,6 +144,19 @@ def test_subgroups_and_propensity_in_both_languages() -> None:
     told = synthetic.quality(found, None, private=True).to_dict()
     assert told["propensity"] == 0.625
     assert told["subgroups"][0] == {"columns": ["sex = f"], "found": 0.25, "error_95": 0.0}
+
+
+def test_a_regression_in_both_languages() -> None:
+    lines = (Coefficient("age", 0.5, 0.75, 0.1), Coefficient("sex = m", -0.25, -0.25, 0.1))
+    found = replace(PUBLIC, regression=lines)
+    english = " ".join(as_text(render(synthetic.quality(found, None, private=True))).split())
+    assert "1 of 2 coefficients differ from those of real rows by no more than" in english
+    assert "the largest difference is 0.250" in english
+    arabic = as_text(render(synthetic.quality(found, None, private=True, words=ARABIC)))
+    assert "المعاملات" in arabic
+    told = synthetic.quality(found, None, private=True).to_dict()
+    assert told["regression"][0] == {"term": "age", "synthetic": 0.5, "real": 0.75, "error_95": 0.1}
+    assert "regression" not in as_text(render(synthetic.quality(PUBLIC, None, private=True)))
 
 
 def test_quality_in_words() -> None:

@@ -27,7 +27,7 @@ from sitr.questions.tables.publication import PublishedTables, release
 from sitr.questions.tables.question import tables_question
 from sitr.report import tables as report
 from sitr.report.chart.tables import chart
-from sitr.report.figures import CONFIDENCE
+from sitr.report.figures import CONFIDENCE, Rounded
 from sitr.report.page import html
 from sitr.report.text.terminal import as_text, render
 from sitr.report.words.english.english import ENGLISH
@@ -154,6 +154,22 @@ def test_an_answer_says_that_its_numbers_are_rounded(whole: bool) -> None:
     assert ("digits" in facts) is not whole
 
 
+def test_rounded_numbers_are_shown_to_two_digits_of_their_own_error() -> None:
+    """Their intervals have no impossible numbers and may be narrower; rounding adds a twentieth of them at most."""
+    publication = made(ZeroConcentratedDP(0.0001), measures=("count",), whole=True)
+    plan, table = publication.plan, report.answer(publication, receipt(publication)).table
+    assert table is not None
+    narrowest = math.inf
+    for row in table.rows():
+        cell = row[2]
+        assert isinstance(cell, Rounded)
+        both = [text.replace(",", "").replace("−", "-").split(" ± ") for text in (cell, cell.exact)]
+        (near, off), (value, _) = ([float(part) for part in parts] for parts in both)
+        assert abs(near - value) <= off / 20
+        narrowest = min(narrowest, off)
+    assert narrowest < plan.error(plan.measures[0], plan.workload.tables[0]) * 0.6
+
+
 def test_the_gap_to_the_optimum_is_said() -> None:
     plan = made(ZeroConcentratedDP(0.5)).plan
     assert plan.gap <= 1e-3
@@ -172,3 +188,13 @@ def test_a_chart_draws_the_first_table() -> None:
 def test_people_have_caps() -> None:
     paper = report.answer(made(PRICES[0], unit=Person("id")), receipt(made(PRICES[0])))
     assert "at most 4 rows" in paper.caps
+
+
+def test_the_errors_of_all_tables_are_shown_at_other_prices() -> None:
+    """Three tables with a count and a sum each; errors of means depend on the number of rows."""
+    plan = made(ZeroConcentratedDP(0.1)).plan
+    names = [each["name"] for each in report.error_contents(plan)]
+    assert names == [f"{what}{where}" for where in (" by س × ص", " by ط", "") for what in ("count", "sum of ع")]
+    shown = dict(report.errors(plan, in_words(None)))
+    assert list(shown) == names
+    assert all(text.startswith("± ") for text in shown.values())

@@ -182,6 +182,25 @@ def test_the_best_attack_is_bounded_from_above(make: Callable[[str], Release]) -
     assert exact.lower <= found <= 1.02 * exact.upper
 
 
+@pytest.mark.parametrize("rho", [1e-6, 2.4e-4, 1e-3, 5e-3, 0.02])
+def test_an_attack_that_detects_hardly_anything_is_bounded_without_a_search(
+    rho: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a Gaussian the power is Φ(Φ⁻¹(a) + μ) at the rate a of false alarms."""
+
+    def searched(*_: object, **__: object) -> Interval:
+        raise AssertionError("the whole curve was searched")
+
+    monkeypatch.setattr(Loss, "trade_off", searched)
+    mu = math.sqrt(2 * rho)
+    exact = NormalDist().cdf(NormalDist().inv_cdf(FALSE_ALARMS) + mu)
+    found = views(Headline.of(ZeroConcentratedDP(rho)), Loss.of(GaussianLaw(mu)))
+    assert found.detected is not None
+    assert exact <= found.detected <= 1.01 * exact
+    assert found.points[1][0] == 0.0
+    assert detected_at(*found.points[1], alarms=FALSE_ALARMS) > 1.01 * exact  # the total variation alone says less
+
+
 def test_without_a_law_the_promise_speaks_for_itself() -> None:
     found = views(Headline.of(ZeroConcentratedDP(0.5)), None)
     assert row(found, ZeroConcentratedDP).promise == ZeroConcentratedDP(0.5)

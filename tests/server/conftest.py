@@ -145,12 +145,17 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Team, str
         yield team, address
 
 
-@contextmanager
-def listening(team: Team) -> Iterator[str]:
-    """The address of a server that listens on this machine."""
+def free_port() -> int:
+    """A port of this machine at which nobody listens."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def listening(team: Team, port: int = 0) -> Iterator[str]:
+    """The address of a server that listens on this machine, at this port if one is given."""
+    port = port or free_port()
     server = uvicorn.Server(uvicorn.Config(team.app, host="127.0.0.1", port=port, log_level="error", access_log=False))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import logging
+import select
+import socket
+import time
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sitr.server.guard import HEADERS
-from tests.server.conftest import SQL, Team, mark, team_in
+from sitr.server.role import Scope
+from tests.server.conftest import SQL, Team, listening, mark, team_in
 
 
 @pytest.mark.parametrize("host", ["evil.example", "testserver.evil.example", "", "testserver:80:80"])
@@ -110,6 +116,11 @@ def test_the_browser_chooses_the_language_until_somebody_does(shared: Team) -> N
             "another site",
             "موقع آخر",
         ),
+        (
+            {"url": "/login", "method": "POST", "headers": {"content-length": "9" * 9}},
+            "is too long",
+            "الطلب أطول مما ينبغي",
+        ),
         ({"url": "/api/v1/nowhere"}, "nothing at this address", "لا شيء في هذا العنوان"),
         ({"url": "/api/v1/me", "method": "PATCH"}, "does not take this method", "لا يقبل هذا العنوان"),
     ],
@@ -124,3 +135,30 @@ def test_refusals_are_in_the_language_of_the_reader(
         assert text in (found.json()["detail"] if known["url"].startswith("/api/") else found.text)
         kind = "application/problem+json" if known["url"].startswith("/api/") else "text/plain"
         assert found.headers["content-type"].startswith(kind)
+
+
+@pytest.mark.parametrize("path", ["/login", "/api/v1/datasets/visits/ask"])
+def test_a_body_has_one_time_for_all_of_its_parts(tmp_path: Path, path: str) -> None:
+    """Somebody who sends an octet now and then does not keep a place for ever; who sends two parts in time is heard."""
+    team = team_in(tmp_path, timeout_seconds=1)
+    token = team.people.new_token(team.user("ana"), "test", Scope.ASK, days=1)
+    with listening(team) as address:
+        port = int(address.rpartition(":")[2])
+        for pause, refused in ((0.3, True), (0.02, False)):
+            head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 20\r\n"
+            kind = "application/json" if path.startswith("/api/") else "application/x-www-form-urlencoded"
+            with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+                head += f"Authorization: Bearer {token}\r\nAccept-Language: ar\r\n"
+                connection.sendall(f"{head}Content-Type: {kind}\r\n\r\n".encode())
+                began, found = time.monotonic(), b""
+                for _ in range(20):
+                    with suppress(OSError):  # it is closed already
+                        connection.sendall(b"1")
+                    time.sleep(pause)
+                    if select.select([connection], [], [], 0)[0]:
+                        break
+                took = time.monotonic() - began
+                found = connection.recv(10_000)
+            assert (b" 408 " in found.splitlines()[0]) is refused, found[:200]
+            assert ("تأخر وصول الطلب" in found.decode()) is refused
+            assert took < 4  # twenty pauses would be six seconds

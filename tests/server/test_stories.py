@@ -71,23 +71,6 @@ def test_ask_request_approve_read_and_verify(browser: Browser, served: tuple[Tea
         context.close()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_other_pages_can_be_read_by_all(browser: Browser, served: tuple[Team, str], language: str) -> None:
-    _, address = served
-    context = entered(browser, address, "admin", language)
-    tab = context.new_page()
-    for path in ("/people", "/account", "/play", "/nowhere"):
-        tab.goto(f"{address}{path}")
-        readable(tab)
-    stranger = browser.new_context(locale=language)
-    tab = stranger.new_page()
-    for path in ("/login", "/invitation/none", "/play"):
-        tab.goto(f"{address}{path}")
-        readable(tab)
-    context.close()
-    stranger.close()
-
-
 def test_two_tabs_the_way_back_and_an_ended_session(browser: Browser, served: tuple[Team, str]) -> None:
     team, address = served
     context = entered(browser, address, "ana", "en")

@@ -146,3 +146,9 @@ def test_a_suggestion_takes_its_later_price_in_every_spelling(budget: Budget) ->
     ]
     assert len({str(each.question) for each in spellings}) == 1
     assert spellings[0] == spellings[1] == spellings[2] != budget.suggest("cost", rho=0.4)
+
+
+def test_a_request_in_place_of_its_text_is_sent_to_release(budget: Budget) -> None:
+    with pytest.raises(SitrError, match=r"write request\.release\(price\)"):
+        budget.ask(budget.sql(SQL), "zcdp(0.1)")  # type: ignore[arg-type]
+    assert not budget.entries()

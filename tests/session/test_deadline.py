@@ -189,7 +189,7 @@ def test_nothing_is_kept_before_the_deadline(tmp_path: Path, monkeypatch: pytest
 
     def waiting(_: float) -> None:
         request = budget.sql(SQL)
-        seen.append(kept.again(request.question.plan(sitr.ZeroConcentratedDP(1)), at=request.at))
+        seen.append(kept.again(kept.WrittenPlan(request.question.plan(sitr.ZeroConcentratedDP(1))), at=request.at))
         seen.extend((tmp_path / "sitr.answers").glob("*"))
         seen.extend(request.at.ledger.seals(1))
 

@@ -139,3 +139,24 @@ def test_what_is_missing_is_said() -> None:
     for rows, seed in ((-1, 0), (1.5, 0), (True, 0), (10, -1), (10**9, 0)):
         with pytest.raises(DescriptionError, match="a whole number"):
             Dummy(described(), rows, seed, Budget)  # type: ignore[arg-type]
+
+
+def test_moments_are_invented_in_their_zone() -> None:
+    """They have the type of the data, and a question sees times within the bounds in the zone of the column."""
+    table = described(
+        kinds=KINDS | {"seen": Kind.ZONED},
+        zones={"seen": "Asia/Tokyo"},
+        bounds={"seen": ("2024-02-28T00:00:00", "2024-02-28T23:59:59")},
+        granularity={},
+    )
+    dummy = Dummy(table, 500, 1, lambda at: Budget(at, {}))
+    assert dummy.table.schema.field("seen").type == pa.timestamp("us", "Asia/Tokyo")
+    assert {moment.date() for moment in dummy.table["seen"].to_pylist() if moment is not None} == {date(2024, 2, 28)}
+    budget = dummy.budget(rho=10**7)
+
+    def counted(condition: str) -> int:
+        found = budget.sql(f"SELECT COUNT(*) AS n FROM visits WHERE {condition}").release(rho=10**6)
+        return int(found.table["n"][0].as_py())
+
+    assert counted("seen >= '2024-02-28' AND seen < '2024-02-29'") == counted("seen IS NOT NULL") > 300
+    assert counted("EXTRACT(hour FROM seen) < 9") > 50

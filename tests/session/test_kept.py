@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ from sitr.questions.synthetic.plan import Method, plan
 from sitr.questions.synthetic.sheet import Sheet
 from sitr.session.budget import Budget
 from sitr.session.desk import VARIABLE
-from sitr.session.kept import again, find, keep, opened
+from sitr.session.kept import WrittenPlan, again, find, keep, opened
 from sitr.session.plain import text
 from tests.ledger.places import raw, schema
 from tests.oracles.axes import keyed
@@ -242,7 +243,9 @@ def test_noisy_tables_come_back_bit_by_bit(
     measured = measure(planned, codes, coins=TestCoins(4))
     budget = open_budget(promise=price)
     entry, standing = budget.ledger.charge("people", price=planned.price, question=planned.text)
-    receipt = keep(Receipt("people", "row", entry, standing, private=False), planned, measured, at=budget._at)
+    receipt = keep(
+        Receipt("people", "row", entry, standing, private=False), WrittenPlan(planned), measured, at=budget._at
+    )
     assert receipt.kept is not None
     kept = find(budget.ledger, entry)
     assert kept is not None
@@ -252,7 +255,7 @@ def test_noisy_tables_come_back_bit_by_bit(
     assert sorted(tmp_path.rglob("*unfinished*")) == []
     # Nothing else is in the file: as many numbers as were measured or made from what was.
     noisy = sum(table.counts.size for table in measured.tables())
-    made = sum(each.size for each in (*measured.shares, *measured.groups, *measured.finer_groups))
+    made = sum(each.size for each in (*measured.shares, *measured.groups, *chain(*measured.again_groups)))
     assert numbers(kept.content["released"]) == noisy + made
 
 
@@ -284,7 +287,7 @@ def test_answers_are_on_disk_before_the_fit_begins(
     seen: list[Any] = []
 
     def watching(measured: Measured, **_: Any) -> None:
-        seen.append((again(measured.plan, at=budget._at), measured))
+        seen.append((again(WrittenPlan(measured.plan), at=budget._at), measured))
         crash()
 
     monkeypatch.setattr("sitr.session.synthesis.portrait", watching)

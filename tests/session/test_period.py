@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -351,6 +351,23 @@ def test_the_comments_of_a_description_are_in_the_language_that_is_spoken(path: 
     for file, letters in ((arabic, "[؀-ۿ]"), (english, "^# [A-Za-z ]")):
         comments = [line for line in file.read_text().splitlines() if line.startswith("# ")]
         examples = [line for line in comments if line.startswith("#   ")]
-        assert len(examples) == 3
+        assert len(examples) == 4
         assert all(re.search(letters, line) for line in comments if line not in examples), comments
     assert load(arabic).table == load(english).table
+
+
+def test_another_zone_is_another_unit(tmp_path: Path) -> None:
+    """In Tokyo, the last evening of March in UTC is in April: the same rows would be charged in two months."""
+    at = pa.array([datetime(2026, 3, 31, 20, tzinfo=UTC)] * 50)
+    rows = pa.table({"p": range(50), "at": at.cast(pa.timestamp("us", "UTC"))})
+
+    def budget(**zones: str) -> Budget:
+        found = sitr.protect(
+            rows, name="visits", unit="p", period="at:month", max_groups=1, max_rows_per_group=1, zones=zones
+        )
+        return found.budget("pure(1)", ledger=tmp_path / "l.db")
+
+    assert budget().period("2026-03").sql(SQL, bias="off").release("pure(1)")["n"][0] > 25
+    for month in ("2026-03", "2026-04"):
+        with pytest.raises(LedgerMismatch, match="Asia/Tokyo"):
+            budget(at="Asia/Tokyo").period(month).sql(SQL, bias="off").release("pure(1)")

@@ -84,7 +84,7 @@ def test_keys_keep_their_types_in_numpy(tmp_path: Path) -> None:
 
 def test_an_answer_without_rows_is_empty(visits: Dataset, tmp_path: Path) -> None:
     budget = visits.budget(sitr.ApproximateDP(1.0, 1e-5), ledger=tmp_path / "visits.db")
-    answer = budget.sql("SELECT patient_id + 0 AS p, COUNT(*) AS n FROM visits GROUP BY p").release(
+    answer = budget.sql("SELECT ABS(patient_id) AS p, COUNT(*) AS n FROM visits GROUP BY p").release(
         sitr.ApproximateDP(0.5, 1e-6)
     )
     assert (len(answer), list(answer), answer["n"].tolist()) == (0, [], [])

@@ -150,7 +150,9 @@ def test_a_model_is_trained_on_synthetic_rows(whole: Synthetic) -> None:
     assert 0.3 < found.propensity <= 1
     assert all(figure.columns[0].startswith(f"{name} = ") and 0 <= figure.found <= 2 for figure in found.subgroups)
     assert len(found.subgroups) > 1
-    free = replace(found, scores=None, propensity=None, subgroups=(), correlations=())
+    assert found.regression
+    assert all(each.error >= 0 and not each.term.startswith(f"{name} = ") for each in found.regression)
+    free = replace(found, scores=None, propensity=None, subgroups=(), regression=(), correlations=())
     assert free == replace(alone, correlations=())
     # Rows are read in no particular order, so sums of floats may differ in their last digits.
     assert [figure.columns for figure in found.correlations] == [figure.columns for figure in alone.correlations]

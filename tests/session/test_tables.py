@@ -12,6 +12,7 @@ from pyarrow import parquet
 from typer.testing import CliRunner
 
 import sitr
+from sitr.audit.checker import sitr_check
 from sitr.cli.main import app
 from sitr.errors import SitrError
 from sitr.session import publication_file
@@ -82,6 +83,44 @@ def test_whole_numbers_from_a_file_and_from_the_command_line(folder: Path, monke
     seen = CliRunner().invoke(app, ["--lang", "ar", "preview", "publication.yaml"])
     assert seen.exit_code == 0, seen.output
     assert len(sitr.open(folder / "visits.sitr.yaml").budget().entries()) == 1
+
+
+@pytest.mark.parametrize("first", [False, True], ids=["then whole", "whole first"])
+def test_rounding_is_free_after_the_same_publication_and_before_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *, first: bool
+) -> None:
+    """Rounding is a function of the noisy numbers that were paid for: one charge, and the same numbers below."""
+    monkeypatch.chdir(folder)
+    found = publication_file.read(folder / "publication.yaml")
+    plain, whole = found.request(), found.rounding().request()
+    before, after = (whole, plain) if first else (plain, whole)
+    paid, free = before.release(found.price), after.release(found.price)
+    assert (paid.receipt.again, free.receipt.again) == (False, True)
+    assert free.receipt.entry == paid.receipt.entry
+    assert len(sitr.open(folder / "visits.sitr.yaml").budget().entries()) == 1
+    for one, other in zip(paid.released.numbers, free.released.numbers, strict=True):
+        assert np.array_equal(one, other)
+    rounded = paid if first else free
+    assert all(number == int(number) >= 0 for number in rounded.of("ward × sex")["count"].to_pylist())
+    assert free.released.possible()
+    assert (free.released.rounded == ()) is first
+    # The certificate of what was free can be verified, and another price or another table is paid for.
+    free.certificate(folder / "free.html")
+    done = CliRunner().invoke(app, ["verify", "free.html", "--ledger", "sitr.db"])
+    assert done.exit_code == 0, done.output
+    # The numbers that it shows are not those that were kept, and the independent checker compares only those.
+    assert (paid.receipt.alike, free.receipt.alike) == (False, True)
+    for each in (paid, free):
+        page = each.certificate(folder / "checked.html").read_text(encoding="utf-8")
+        rows = sitr_check.check(page).rows
+        assert {row[3] for row in rows} == {"agrees"}
+        assert ("shown: released" in {row[0] for row in rows}) is (each is paid)
+    other = "zcdp(0.05)"
+    assert not after.release(other).receipt.again
+    fresh = after.release(found.price, fresh=True)
+    assert not fresh.receipt.again
+    assert not np.array_equal(fresh.released.numbers[0], paid.released.numbers[0])
+    assert len(sitr.open(folder / "visits.sitr.yaml").budget().entries()) == 3
 
 
 def test_more_formats_are_written_beside_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

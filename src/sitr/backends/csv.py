@@ -37,10 +37,17 @@ TYPES: Mapping[Kind, str] = {
     Kind.BOOLEAN: "BOOLEAN",
     Kind.DATE: "DATE",
     Kind.TIMESTAMP: "TIMESTAMP",
+    Kind.ZONED: "TIMESTAMP WITH TIME ZONE",
 }
 POINT, COMMA = DECIMALS
 COMMA_NUMBER = r"\s*[-+]?(\d+|\d{1,3}(\.\d{3})+)?(,\d*)?([eE][-+]?\d+)?\s*"
 """A number with a decimal comma, and with points only between thousands."""
+WITH_OFFSET = "%z"
+"""What stands for the offset from UTC in a format. Only with it, a format is that of moments, too."""
+OFFSET = r"\s*([zZ]|[-+](?:0\d|1[0-5])(?::?[0-5]\d)?)$"
+"""The offset from UTC at the end of a time: less than 16 hours, which no zone ever had."""
+LOCAL = r"\s*\d+[-/]\d\d?[-/]\d\d?([ T]\s*\d\d?:\d\d?(:\d\d?(\.\d*)?)?)?"
+"""A time without its offset. DuckDB would also read one with the name of a zone or another offset, and ignore that."""
 LONGEST = 1_000_000
 """Longer lines are cut, so that none of them makes every question slow: whatever comes after this many characters is
 missing."""
@@ -122,13 +129,29 @@ class CsvFile:
         if self.format.nulls:
             text = f"CASE WHEN {text} NOT IN ({', '.join(map(literal, self.format.nulls))}) THEN {text} END"
         kind = self.columns[place][1]
-        formats = {Kind.DATE: self.format.date_format, Kind.TIMESTAMP: self.format.timestamp_format}
+        times = self.format.timestamp_format
+        if kind is Kind.ZONED and WITH_OFFSET not in times:
+            return moment(text)
+        formats = {Kind.DATE: self.format.date_format, Kind.TIMESTAMP: times, Kind.ZONED: times}
         if given := formats.get(kind):
             return f"TRY_CAST(try_strptime({text}, {literal(given)}) AS {TYPES[kind]})"
         if kind in NUMERIC and self.format.decimal == COMMA:
             pointed = f"replace(replace({text}, '.', ''), ',', '.')"
             text = f"CASE WHEN regexp_full_match({text}, {literal(COMMA_NUMBER)}) THEN {pointed} END"
         return f"TRY_CAST({text} AS {TYPES[kind]})"
+
+
+def moment(text: str) -> str:
+    """A time with its offset from UTC, or with Z; NULL without one. A cast would use the time zone of the session."""
+    offset = f"regexp_extract({text}, {literal(OFFSET)}, 1)"
+    written = f"regexp_replace({text}, {literal(OFFSET)}, '')"
+    hours, minutes = (f"TRY_CAST(substr(replace({offset}, ':', ''), {at}, 2) AS BIGINT)" for at in (2, 4))
+    seconds = f"(coalesce({hours}, 0) * 3600 + coalesce({minutes}, 0) * 60)"
+    signed = f"CASE WHEN starts_with({offset}, '-') THEN {seconds} ELSE -{seconds} END"
+    moved = f"TRY_CAST({written} AS TIMESTAMP) + to_seconds({signed})"
+    # In UTC: epoch_us and back, because a cast between both types of time would use the time zone of the session.
+    plain = f"regexp_full_match({written}, {literal(LOCAL)})"
+    return f"CASE WHEN {offset} <> '' AND {plain} THEN TRY(make_timestamptz(epoch_us(TRY({moved})))) END"
 
 
 def lines_of(path: Path, *, header: bool = True) -> pa.Table:

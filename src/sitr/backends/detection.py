@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 
-from sitr.backends.csv import COMMA, COMMA_NUMBER, POINT, TYPES, CsvFile, lines_of
+from sitr.backends.csv import COMMA, COMMA_NUMBER, POINT, TYPES, WITH_OFFSET, CsvFile, lines_of
 from sitr.backends.duckdb_dialect import DUCKDB
 from sitr.backends.engine import connection, kind_of, only_this_file, refuse_twins
 from sitr.dataset.csv_format import MISSING, NOTHING, QUOTE, CsvFormat, DeclaredFormat
@@ -17,7 +17,7 @@ from sitr.errors import DescriptionError, SourceError
 
 identifier, literal = DUCKDB.identifier, DUCKDB.literal
 
-_DATED = (Kind.DATE, Kind.TIMESTAMP)
+_DATED = (Kind.DATE, Kind.TIMESTAMP, Kind.ZONED)
 _DIGITS = 18
 """Whole numbers with more digits may not fit into 64 bits."""
 
@@ -181,9 +181,17 @@ def _without_words(texts: CsvFile, kinds: dict[str, Kind], declared: Mapping[str
 
 def _formats(kinds: Mapping[str, Kind], written: DeclaredFormat, found: _Sniffed) -> tuple[str, str]:
     """The date and timestamp formats that these columns need, declared or detected; empty for ISO 8601."""
-    dates, timestamps = written.get("date_format") or found.dates, written.get("timestamp_format") or found.timestamps
-    date = dates if Kind.DATE in kinds.values() and dates != "%Y-%m-%d" else None
-    return date or "", (timestamps if Kind.TIMESTAMP in kinds.values() else None) or ""
+    declared, present = written.get("timestamp_format"), set(kinds.values())
+    dates, timestamps = written.get("date_format") or found.dates, declared or found.timestamps
+    date = dates if Kind.DATE in present and dates != "%Y-%m-%d" else None
+    moments = declared is not None and Kind.ZONED in present and WITH_OFFSET in declared
+    if declared is not None and not moments and Kind.ZONED in present and Kind.TIMESTAMP not in present:
+        raise DescriptionError(
+            given=f"The timestamp format {declared!r} has no offset from UTC, which times of type {Kind.ZONED.value} "
+            "have.",
+            do=f"Write it with {WITH_OFFSET}, or leave it out if times are written like 2024-12-31 09:30:00+02:00.",
+        )
+    return date or "", (timestamps if moments or Kind.TIMESTAMP in present else None) or ""
 
 
 def _refuse_odd_names(path: Path, header: list[str], found: list[str]) -> None:

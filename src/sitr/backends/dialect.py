@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
 from sitr.dataset.schema import Column, Key, Kind, Quantised
+from sitr.dataset.zone import Zone
 from sitr.questions.aggregate.spelling import Value
 
 EVERYTHING = 2**62
@@ -133,8 +134,8 @@ class Dialect(Protocol):
     def position(self, expression: str, keys: Sequence[Key]) -> str:
         """The place of a value in a list of at least one key, from 0; NULL if it is not there."""
 
-    def once(self, expression: str, write: Callable[[str], str]) -> str:
-        """What `write` makes of a value. A long expression is written and computed once.
+    def once(self, expression: str, write: Callable[[str], str], *, always: bool = False) -> str:
+        """What `write` makes of a value. A long expression is written and computed once, and with `always` every one.
 
         Otherwise each of several nested calls would double the text of a statement, or worse.
         """
@@ -171,6 +172,21 @@ class Dialect(Protocol):
 
     def in_calendar(self, expression: str, kind: Kind) -> str:
         """A date, or a timestamp without a zone, in the years 1 to 9999; NULL if it is none."""
+
+    def utc(self, expression: str) -> str:
+        """A moment of the engine's type with a time zone as its time in UTC, in the years 1 to 9999; else NULL.
+
+        It depends on no setting of a session or a machine.
+        """
+
+    def time(self, value: datetime) -> str:
+        """A public time without a zone, written out where it is not bound as a value."""
+
+    def offset(self, expression: str, of: Zone) -> str:
+        """The offset of a zone from UTC in seconds, an integer, at a time in UTC of the calendar."""
+
+    def moved(self, expression: str, seconds: str) -> str:
+        """A time of the calendar, later by this number of seconds, an integer of at most a few days."""
 
     def substring(self, expression: str, first: int, length: int | None) -> str:
         """The characters of a text from the first one, counted from 1; at most `length` of them."""

@@ -20,6 +20,7 @@ from sitr.backends.duckdb import DuckDB
 from sitr.backends.duckdb_dialect import DUCKDB
 from sitr.backends.engine import connection, guarded
 from sitr.backends.failure import UNCHARGED
+from sitr.backends.zoned import local_rows
 from sitr.dataset.schema import Kind
 from sitr.namespace import Later
 
@@ -62,10 +63,11 @@ def _texts(backend: Backend) -> Iterator[Texts]:
 
 
 def _in_duckdb(backend: DuckDB) -> Iterator[Texts]:
-    source, types, kinds = backend.source, backend.source.types(), backend.kinds()
+    source, rows, kinds = backend.source, local_rows(backend.source), backend.kinds()
+    types = rows.types
     readable = sorted(name for name in types if kinds[name] is not Kind.OTHER)
     columns = ", ".join(DUCKDB.identity(DUCKDB.identifier(name), types[name]) for name in readable)
     with connection(source.tables()) as engine:
-        found = engine.execute(f"SELECT {columns or '1'} FROM {source.relation}")
+        found = engine.execute(f"SELECT {columns or '1'} FROM {rows.source}")
         while page := found.fetchmany(PAGE):
             yield from (tuple(None if value is None else str(value) for value in row) for row in page)

@@ -18,9 +18,9 @@ from sitr.backends.memory import rows_limit
 from sitr.backends.packed.layout import layout
 from sitr.backends.packed.passes import Passes
 from sitr.backends.reading import Reading, Totals, shaped, tree
-from sitr.backends.relations import FromRows
 from sitr.backends.sources import ArrowRows, ParquetFile, Source
 from sitr.backends.statement import statement, writer
+from sitr.backends.zoned import local_rows
 from sitr.dataset.csv_format import NOTHING, CsvFormat, DeclaredFormat
 from sitr.dataset.schema import Kind
 from sitr.errors import SourceError
@@ -54,7 +54,9 @@ class DuckDB:
 
     source: Source
     public: Mapping[str, Source] = field(default_factory=dict, compare=False)
-    beside: Mapping[str, Source] = field(default_factory=dict, compare=False)
+    beside: Mapping[str, DuckDB] = field(default_factory=dict, compare=False)
+    zones: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """The declared time zones of columns; all others are read in UTC."""
     reader: Reader = field(default=Reader(), compare=False)
 
     def kinds(self) -> dict[str, Kind]:
@@ -64,7 +66,10 @@ class DuckDB:
         self.source.verify()
 
     def schema(self) -> pa.Schema:
-        return self.source.schema()
+        """The Arrow types; moments are times without a zone, as they are read."""
+        zoned = {name for name, kind in self.kinds().items() if kind is Kind.ZONED}
+        found = self.source.schema()
+        return pa.schema([each.with_type(pa.timestamp("us")) if each.name in zoned else each for each in found])
 
     def size(self) -> int:
         def prepare() -> tuple[Mapping[str, pa.Table | Path], str]:
@@ -82,15 +87,19 @@ class DuckDB:
 
         def work() -> list[Any]:
             public = {name: self.public[name] for name in joined}
-            beside = {name: self.beside[name] for name in read_too}
+            beside = {name: self.beside[name].source for name in read_too}
             held: dict[str, pa.Table | Path] = dict(self.source.tables())
             for each in dict.fromkeys([*public.values(), *beside.values()]):
                 more_tables = each.tables()
                 twice = [name for name in held.keys() & more_tables.keys() if not isinstance(held[name], Path)]
                 assert each == self.source or not twice, "each source has names of its own, but for a database"
                 held.update(more_tables)
-            more = {"public": _rows(public), "beside": _rows(beside)}
-            source, types = self.source.relation, self.source.types()
+            more = {
+                "public": {name: local_rows(each) for name, each in public.items()},
+                "beside": {name: local_rows(each, self.beside[name].zones) for name, each in beside.items()},
+            }
+            rows = local_rows(self.source, self.zones)
+            source, types = rows.source, rows.types
             written = writer(what, dialect=DUCKDB, source=source, types=types, salt=salt, **more)
             packed = layout(what, written.types) if self.reader.packs else None
             with connection(held) as engine:
@@ -100,10 +109,6 @@ class DuckDB:
                 return found.fetchall() if isinstance(what, Totals) else list(found.fetchnumpy().values())
 
         return shaped(reading, guarded(work))
-
-
-def _rows(sources: Mapping[str, Source]) -> dict[str, FromRows]:
-    return {name: FromRows(each.relation, each.types()) for name, each in sources.items()}
 
 
 @runtime_checkable

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
 
+from sitr.backends import zones
 from sitr.dataset.schema import Column, Key, Kind, Quantised
+from sitr.dataset.zone import Zone
 from sitr.questions.aggregate.spelling import Value
 
 PLAIN_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
@@ -199,8 +201,8 @@ class DuckDBDialect:
             return self.text(self.literal(key))
         return self.literal(str(key).lower() if isinstance(key, bool) else str(key))
 
-    def once(self, expression: str, write: Callable[[str], str]) -> str:
-        if len(expression) <= SHORT:
+    def once(self, expression: str, write: Callable[[str], str], *, always: bool = False) -> str:
+        if len(expression) <= SHORT and not always:
             return write(f"({expression})")
         return f"list_transform([{expression}], lambda found: {write('found')})[1]"
 
@@ -265,6 +267,21 @@ class DuckDBDialect:
             first, last = "TIMESTAMP '0001-01-01'", "TIMESTAMP '9999-12-31 23:59:59.999999'"
             expression = self.moment(expression)
         return self.once(expression, lambda found: f"CASE WHEN {found} BETWEEN {first} AND {last} THEN {found} END")
+
+    def utc(self, expression: str) -> str:
+        # A cast to TIMESTAMP would use the time zone of the session; the cast here is for nanoseconds. This is NULL for
+        # infinite times.
+        since = f"epoch_us(TRY_CAST({expression} AS TIMESTAMP WITH TIME ZONE))"
+        return self.in_calendar(f"make_timestamp({since})", Kind.TIMESTAMP)
+
+    def time(self, value: datetime) -> str:
+        return self.literal(value)
+
+    def offset(self, expression: str, of: Zone) -> str:
+        return zones.offset(self, expression, of)
+
+    def moved(self, expression: str, seconds: str) -> str:
+        return f"{expression} + to_seconds(CAST({seconds} AS BIGINT))"
 
     def substring(self, expression: str, first: int, length: int | None) -> str:
         return f"substr({expression}, {first})" if length is None else f"substr({expression}, {first}, {length})"

@@ -45,6 +45,9 @@ def connection(tables: Mapping[str, pa.Table | Path]) -> Iterator[duckdb.DuckDBP
     Threads share nothing, and nothing stays behind. Nobody can write to a file while it is read here.
     """
     with spare.connected(settings()) as made:
+        # A cast between times with a time zone and times without one uses the zone of the session, which would be that
+        # of the machine: it would decide what an answer is about, and which period a row belongs to.
+        made.execute("SET TimeZone = 'UTC'")
         # In an interactive Python, DuckDB draws a progress bar on standard output. In Jupyter without ipywidgets there
         # is no bar, and the setting cannot be changed.
         if made.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
@@ -147,7 +150,7 @@ def kind_of(name: str) -> Kind:
     """The kind of a DuckDB type.
 
     >>> kind_of("DECIMAL(18,0)"), kind_of("UBIGINT"), kind_of("TIMESTAMP WITH TIME ZONE"), kind_of("TIMESTAMP[]")
-    (<Kind.INTEGER: 'integer'>, <Kind.INTEGER: 'integer'>, <Kind.OTHER: 'other'>, <Kind.OTHER: 'other'>)
+    (<Kind.INTEGER: 'integer'>, <Kind.INTEGER: 'integer'>, <Kind.ZONED: 'timestamptz'>, <Kind.OTHER: 'other'>)
     """
     if name.endswith("]"):  # a list of anything
         return Kind.OTHER
@@ -155,8 +158,8 @@ def kind_of(name: str) -> Kind:
         return Kind.INTEGER if name.endswith(",0)") else Kind.REAL
     if name.startswith("ENUM"):
         return Kind.TEXT
-    if name.startswith("TIMESTAMP") and "ZONE" not in name:
-        return Kind.TIMESTAMP
+    if name.startswith("TIMESTAMP"):
+        return Kind.ZONED if "ZONE" in name or name.startswith("TIMESTAMPTZ") else Kind.TIMESTAMP
     if name.endswith("INT") or name in ("INTEGER", "UINTEGER"):
         return Kind.INTEGER
     return _NAMED.get(name, Kind.OTHER)

@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from sitr.backends import zones
 from sitr.backends.dialect import Dialect
 from sitr.dataset.schema import NUMERIC, Column, Kind
 from sitr.questions.aggregate.bind import GroupKey
 from sitr.questions.aggregate.expressions.casts import TYPES
 from sitr.questions.aggregate.expressions.expression import COMPARISONS
-from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, calendar
+from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, calendar, zone_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +189,16 @@ class Expressions:
         word, moment = typed.parts
         return self.dialect.number(self.dialect.extracted(str(word.value), self.written(moment)))
 
+    def in_zone(self, typed: Typed) -> str:
+        """The time in a zone. A column is named as often as needed, and every other expression is written once."""
+        moment, word = typed.parts
+        own, to = zone_of(moment), str(word.value)
+        if own is None or own == to:
+            return self.written(moment)
+        if moment.column is not None:  # its source keeps it in the calendar
+            return f"({zones.local(self.dialect, self.quoted(moment.column), to)})"
+        return self.dialect.once(self.written(moment), lambda x: zones.local(self.dialect, x, to), always=True)
+
     def difference(self, typed: Typed) -> str:
         word, earlier, later = typed.parts
         return self.dialect.number(self.dialect.difference(str(word.value), self.written(earlier), self.written(later)))
@@ -271,6 +282,7 @@ _WRITTEN: dict[str, Callable[[Expressions, Typed], str]] = {
     **dict.fromkeys(("SUBSTR", "LEFT", "RIGHT"), Expressions.cut),
     **dict.fromkeys(("STARTS_WITH", "ENDS_WITH", "CONTAINS"), Expressions.searched),
     "DATE_TRUNC": Expressions.truncated,
+    "AT TIME ZONE": Expressions.in_zone,
     "EXTRACT": Expressions.extracted,
     "DATE_DIFF": Expressions.difference,
     "DATE_ADD": Expressions.later,

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from sitr.backends.csv import TYPES
+from sitr.backends.csv import TYPES, moment
 from sitr.backends.duckdb_dialect import DUCKDB
 from sitr.backends.engine import connection, described, kind_of, only_this_file, refuse_twins
 from sitr.backends.formats import PARQUET
 from sitr.backends.sources import read_all
-from sitr.backends.total import has_odd_times, total
+from sitr.backends.total import has_odd_times, total, with_zones
 from sitr.dataset.schema import Kind
 from sitr.errors import SourceError
 from sitr.namespace import Later
@@ -66,7 +66,7 @@ class ParquetFolder:
         except (duckdb.Error, OSError):
             pass
         else:
-            return found
+            return with_zones(found, schema)
         raise _unreadable(self.path)
 
     def schema(self) -> pa.Schema:
@@ -132,8 +132,7 @@ class ParquetFolder:
         if not self.partitions:
             return scan
         cast = ", ".join(
-            f"TRY_CAST({DUCKDB.identifier(name)} AS {TYPES[kind]}) AS {DUCKDB.identifier(name)}"
-            for name, kind in self.partitions
+            f"{_typed(DUCKDB.identifier(name), kind)} AS {DUCKDB.identifier(name)}" for name, kind in self.partitions
         )
         names = ", ".join(DUCKDB.identifier(name) for name, _ in self.partitions)
         return f"(SELECT * EXCLUDE ({names}), {cast} FROM {scan})"
@@ -182,6 +181,11 @@ def _named(file: Path, root: Path) -> dict[str, str | None]:
     """
     parts = (part.partition("=") for part in file.relative_to(root).parts[:-1] if "=" in part)
     return {name: None if value == NULL else unquote(value) for name, _, value in parts}
+
+
+def _typed(text: str, kind: Kind) -> str:
+    """The name of a folder in the type of its column; NULL if it does not fit."""
+    return moment(text) if kind is Kind.ZONED else f"TRY_CAST({text} AS {TYPES[kind]})"
 
 
 def _unreadable(path: Path) -> SourceError:

@@ -21,7 +21,7 @@ from sitr.backends.sources import ArrowRows, ParquetFile, Source
 from sitr.dataset.csv_format import NOTHING, CsvFormat, DeclaredFormat
 from sitr.dataset.database import SPARK, DatabaseTable, is_database, is_spark, located, spark_table
 from sitr.dataset.file_table import FileTable
-from sitr.dataset.schema import Kind
+from sitr.dataset.schema import Kind, Table
 from sitr.errors import DescriptionError, QuestionError
 from sitr.namespace import Later
 
@@ -155,32 +155,40 @@ def beside(backend: Backend, others: Mapping[str, Backend]) -> Backend:
     if isinstance(backend, DuckDB):
         return replace(backend, beside={name: _rows(name, other) for name, other in others.items()})
     if _is_spark(backend):
-        sources = {}
+        on_spark = {}
         for name, other in others.items():
             if not _is_spark(other) or other.source.session != backend.source.session:
                 raise _apart(name)
-            sources[name] = other.source
-        return replace(backend, beside=sources)
+            on_spark[name] = other
+        return replace(backend, beside=on_spark)
     assert isinstance(backend, postgres.Postgres)
     tables = {}
     for name, other in others.items():
-        at = table_of(other)
-        if not isinstance(at, DatabaseTable) or at.url != backend.at.url:
+        if not isinstance(other, postgres.Postgres) or other.at.url != backend.at.url:
             raise _apart(name)
-        tables[name] = at
+        tables[name] = other
     return replace(backend, beside=tables)
+
+
+def in_zones(backend: Backend, table: Table) -> Backend:
+    """The backend, which reads the moments of each column in the zone that is described for it."""
+    assert isinstance(backend, DuckDB | postgres.Postgres) or _is_spark(backend)
+    zones = {column.name: column.zone for column in table.columns if column.zone not in (None, "UTC")}
+    return replace(backend, zones=zones) if zones else backend
 
 
 def _is_spark(backend: Backend) -> TypeGuard[spark.Spark]:
     return type(backend).__module__ == "sitr.backends.spark"
 
 
-def _rows(name: str, other: Backend) -> Source:
+def _rows(name: str, other: Backend) -> DuckDB:
     """Where the rows of another table are; rows in memory get a name of their own in statements."""
     if not isinstance(other, DuckDB):
         raise _apart(name)
     source = other.source
-    return replace(source, name=f"protected {name}") if isinstance(source, ArrowRows) else source
+    if not isinstance(source, ArrowRows):
+        return other
+    return replace(other, source=replace(source, name=f"protected {name}"))
 
 
 def _apart(name: str) -> QuestionError:
@@ -202,8 +210,8 @@ def everything(table: DatabaseTable | FileTable) -> pa.Table:
 def same_table(table: DatabaseTable | FileTable, backend: Backend) -> bool:
     """Whether a name means a table that a backend reads, beside another one or not."""
     if isinstance(table, FileTable):
-        sources = (backend.source, *backend.beside.values()) if isinstance(backend, DuckDB) else ()
-        return any(isinstance(each, DuckDBTable) and each.at.same(table) for each in sources)
+        every = (backend, *backend.beside.values()) if isinstance(backend, DuckDB) else ()
+        return any(isinstance(each.source, DuckDBTable) and each.source.at.same(table) for each in every)
     if table.url == SPARK:
         return _is_spark(backend) and spark.same_table(table, backend)
     if not isinstance(backend, postgres.Postgres) or table.url != backend.at.url:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sitr.backends.backend import changed
 from sitr.backends.bound import Bound
 from sitr.backends.failure import UNCHARGED
 from sitr.backends.postgres_columns import Columns, found
@@ -36,6 +37,7 @@ _ARROW = {
     Kind.BOOLEAN: "bool_",
     Kind.DATE: "date32",
     Kind.TIMESTAMP: "timestamp[us]",
+    Kind.ZONED: "timestamp[us]",
 }
 """Arrow's types of what is read into memory; all other columns are text."""
 
@@ -69,7 +71,9 @@ class Postgres:
     place: Place
     columns: Mapping[str, Kind]
     public: Mapping[str, DatabaseTable | Sent] = field(default_factory=dict, compare=False)
-    beside: Mapping[str, DatabaseTable] = field(default_factory=dict, compare=False)
+    beside: Mapping[str, Postgres] = field(default_factory=dict, compare=False)
+    zones: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """The declared time zones of columns; all others are read in UTC."""
 
     def kinds(self) -> dict[str, Kind]:
         return asked(self.at, self._found).kinds()
@@ -105,12 +109,12 @@ class Postgres:
         def fetch(made: psycopg.Connection[Any]) -> list[Any]:
             dialect = PostgresDialect(Bound(), self.place.letters)
             mine = self._found(made)
-            if mine.kinds() != self.columns:
+            if changed(mine.kinds(), self.columns):
                 raise SourceError(given="The columns have changed.", do="")
             public = {name: self._joined(made, self.public[name], dialect) for name in joined}
-            beside = {name: self._rows(made, self.beside[name]) for name in read_too}
+            beside = {name: self.beside[name]._found(made).rows(self.beside[name].zones) for name in read_too}
             more = {"public": public, "beside": beside}
-            table = mine.rows()
+            table = mine.rows(self.zones)
             sql = statement(what, dialect=dialect, source=table.source, types=table.types, salt=salt, **more)
             bound = dialect.bound.values
             return rows(made, sql, bound) if isinstance(what, Totals) else _listed(made, sql, bound)
@@ -140,7 +144,7 @@ class Postgres:
 
         def fetch(made: psycopg.Connection[Any]) -> pa.Table:
             table = self._found(made)
-            known = [(column, kind) for column, kind in table.kinds().items() if kind in TYPES]
+            known = [(column, kind) for column, kind in table.kinds().items() if kind in (*TYPES, Kind.ZONED)]
             selected = ", ".join(name(column) for column, _ in known) or "1"
             every = rows(made, f"SELECT {selected} FROM {table.rows(public=True).source} LIMIT {MOST_PUBLIC + 1}")
             columns = list(zip(*every, strict=True)) or [()] * len(known)
@@ -158,9 +162,6 @@ class Postgres:
 
     def _found(self, made: psycopg.Connection[Any]) -> Columns:
         return found(made, self.at, list(self.place.path))
-
-    def _rows(self, made: psycopg.Connection[Any], at: DatabaseTable) -> FromRows:
-        return found(made, at, list(self.place.path)).rows()
 
     def _joined(
         self, made: psycopg.Connection[Any], public: DatabaseTable | Sent, dialect: PostgresDialect

@@ -8,9 +8,11 @@ computes it together with the rest of the statement, so this costs a cast.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from sitr.backends import zones
 from sitr.backends.engine import refuse_twins
 from sitr.backends.postgres_arithmetic import INFINITY, LARGEST
 from sitr.backends.postgres_dialect import C, PostgresDialect
@@ -63,15 +65,26 @@ class Columns:
     def kinds(self) -> dict[str, Kind]:
         return {column.name: column.kind for column in self.columns}
 
-    def rows(self, *, public: bool = False) -> FromRows:
-        """What follows FROM. The values of a `public` table are those that are known in Python before a question."""
-        name = PostgresDialect().identifier
+    def rows(self, declared: Mapping[str, str] | None = None, *, public: bool = False) -> FromRows:
+        """What follows FROM. The values of a `public` table are those that are known in Python before a question.
+
+        `declared` are the zones of columns of moments; all others are in UTC.
+        """
+        say = PostgresDialect()
+        name = say.identifier
         columns = [_known(column) for column in self.columns] if public else self.columns
         selected = ", ".join(f"{column.expression} AS {name(column.name)}" for column in columns)
-        return FromRows(
-            f"(SELECT {selected} FROM {name(self.schema)}.{name(self.table)}) AS source_rows",
-            {column.name: column.type for column in columns},
-        )
+        source = f"(SELECT {selected} FROM {name(self.schema)}.{name(self.table)}) AS source_rows"
+        away = {
+            column.name: zones.local(say, name(column.name), (declared or {}).get(column.name, "UTC"))
+            if column.kind is Kind.ZONED
+            else name(column.name)
+            for column in columns
+        }
+        if any(found != name(column) for column, found in away.items()):
+            selected = ", ".join(f"{found} AS {name(column)}" for column, found in away.items())
+            source = f"(SELECT {selected} FROM {source}) AS source_rows"
+        return FromRows(source, {column.name: column.type for column in columns})
 
 
 def _known(column: TypedColumn) -> TypedColumn:
@@ -114,6 +127,8 @@ def _typed(name: str, type: str, sort: str, builtin: bool, modifier: int, plain:
         return TypedColumn(name, Kind.OTHER, "text", text)
     if type == "numeric":
         return _decimal(name, own, modifier)
+    if type == "timestamptz":
+        return TypedColumn(name, Kind.ZONED, "timestamp without time zone", PostgresDialect().utc(own))
     kind, found, expression = _BUILT_IN.get(type, (Kind.OTHER, "text", f"CAST({{}} AS text) {C}"))
     return TypedColumn(name, kind, found, expression.format(own))
 

@@ -17,10 +17,12 @@ from hashlib import sha256
 from sitr.backends import postgres_arithmetic as arithmetic
 from sitr.backends import postgres_dates as dates
 from sitr.backends import postgres_texts as texts
+from sitr.backends import zones
 from sitr.backends.bound import Bound
 from sitr.backends.postgres_arithmetic import INFINITY, double, half_away
 from sitr.backends.postgres_patterns import translated
 from sitr.dataset.schema import NUMERIC, Column, Key, Kind, Quantised
+from sitr.dataset.zone import Zone
 from sitr.questions.aggregate.spelling import Value
 
 LONGEST_NAME = 63
@@ -225,8 +227,8 @@ class PostgresDialect:
         listed = self.bound.add(json.dumps({key: place for key, place in places.items() if "\0" not in key}))
         return f"CAST(CAST(${listed + 1} AS jsonb) ->> CAST({expression} AS text) AS integer)"
 
-    def once(self, expression: str, write: Callable[[str], str]) -> str:
-        return self._with(write, f"({expression})")
+    def once(self, expression: str, write: Callable[[str], str], *, always: bool = False) -> str:
+        return self._with(write, f"({expression})", short=0 if always else SHORT)
 
     def type_of(self, kind: Kind) -> str:
         return _COMPUTED[kind]
@@ -314,6 +316,19 @@ class PostgresDialect:
             type="date" if kind is Kind.DATE else "timestamp",
         )
 
+    def utc(self, expression: str) -> str:
+        # PostgreSQL knows UTC without any table of time zones.
+        return self.in_calendar(f"{expression} AT TIME ZONE 'UTC'", Kind.TIMESTAMP)
+
+    def time(self, value: datetime) -> str:
+        return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+
+    def offset(self, expression: str, of: Zone) -> str:
+        return zones.offset(self, expression, of)
+
+    def moved(self, expression: str, seconds: str) -> str:
+        return f"{expression} + make_interval(secs => {seconds})"
+
     def substring(self, expression: str, first: int, length: int | None) -> str:
         return f"substr({expression}, {first})" if length is None else f"substr({expression}, {first}, {length})"
 
@@ -341,13 +356,13 @@ class PostgresDialect:
             lambda x, n: dates.later(x, n, part, kind), f"CAST({expression} AS {_COMPUTED[kind]})", self.number(count)
         )
 
-    def _with(self, body: Callable[..., str], *expressions: str, type: str | None = None) -> str:
+    def _with(self, body: Callable[..., str], *expressions: str, type: str | None = None, short: int = SHORT) -> str:
         """`body` of short expressions as they are, and of the columns of a sub-query where they are long.
 
         Nested calls would double a long expression each time. OFFSET keeps PostgreSQL from writing it out again.
         """
         given = [each if type is None else f"CAST({each} AS {type})" for each in expressions]
-        if all(len(each) <= SHORT for each in given):
+        if all(len(each) <= short for each in given):
             return body(*given)
         names = [f"x{place}" for place in range(len(given))]
         columns = ", ".join(f"{each} AS {name}" for each, name in zip(given, names, strict=True))

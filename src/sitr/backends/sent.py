@@ -11,6 +11,7 @@ from sitr.backends.duckdb_dialect import DUCKDB
 from sitr.backends.public import rows_of
 from sitr.backends.relations import FromRows
 from sitr.backends.sources import Source
+from sitr.backends.zoned import local_rows
 from sitr.dataset.schema import Column, Kind
 from sitr.errors import QuestionError
 
@@ -49,12 +50,14 @@ class Sent:
 
 def sent(name: str, source: Source) -> Sent:
     """The rows of a public file or of rows in memory, if they are few."""
-    known = [(column, kind) for column, kind in source.kinds().items() if kind in TYPES]
+    rows = local_rows(source)
+    kinds = {name: Kind.TIMESTAMP if kind is Kind.ZONED else kind for name, kind in source.kinds().items()}
+    known = [(column, kind) for column, kind in kinds.items() if kind in TYPES]
     values = [
         DUCKDB.number(DUCKDB.identifier(column)) if kind is Kind.REAL else DUCKDB.key(Column(column, kind))
         for column, kind in known
     ]
-    found = rows_of(source, f"SELECT {', '.join(values) or '1'} FROM {source.relation} LIMIT {MOST_ROWS + 1}")
+    found = rows_of(source, f"SELECT {', '.join(values) or '1'} FROM {rows.source} LIMIT {MOST_ROWS + 1}")
     if len(found) > MOST_ROWS or not known:
         raise QuestionError(
             given=f"The public table {name} has more than {MOST_ROWS:,} rows, or no columns that can be sent to the "

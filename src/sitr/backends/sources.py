@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from sitr.backends.duckdb_dialect import DUCKDB
 from sitr.backends.engine import connection, described, kind_of, only_this_file, refuse_twins
-from sitr.backends.total import has_odd_times, total
+from sitr.backends.total import has_odd_times, total, with_zones
 from sitr.dataset.schema import Kind
 from sitr.errors import SourceError
 from sitr.namespace import Later
@@ -64,9 +64,11 @@ class ParquetFile:
     def types(self) -> dict[str, str]:
         """The types, from the file's footer."""
         try:
-            refuse_twins(pq.read_schema(self.path).names)
+            schema = self.schema()
+            refuse_twins(schema.names)
             with connection({}) as engine:
-                return described(engine, f"SELECT * FROM {self._scan('strict')}")
+                found = described(engine, f"SELECT * FROM {self._scan('strict')}")
+            return with_zones(found, schema)
         except (duckdb.Error, OSError, pa.ArrowException):
             pass  # the database's error must be gone when ours is raised: it can quote the data
         raise SourceError(

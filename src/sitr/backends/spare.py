@@ -1,9 +1,9 @@
-"""A DuckDB that waits for the next question: starting one takes 30 ms of CPU time, connecting to one takes 2.
+"""DuckDBs that wait for the next questions: starting one takes 30 ms of CPU time, connecting to one takes 2.
 
-A question borrows the spare DuckDB of its process, or starts a new one if another question has it. So no two questions
-ever share one at the same time. Each uses a connection of its own, whose views end with it, and writes nothing. If a
-question fails, its DuckDB is closed and not used again. The threads of DuckDB do not survive a fork, so the spare is
-closed before each fork.
+A question borrows a spare DuckDB of its process, or starts a new one if other questions have them all. So no two
+questions ever share one at the same time. Each uses a connection of its own, whose views end with it, and writes
+nothing. If a question fails, its DuckDB is closed and not used again. The threads of DuckDB do not survive a fork, so
+the spares are closed before each fork.
 """
 
 from __future__ import annotations
@@ -25,12 +25,17 @@ else:  # a preview reads no rows
 Settings = Mapping[str, str | bool | int | float | list[str]]
 
 
+MOST = 4
+"""The most DuckDBs that wait: a server answers about this many questions at once in each of its processes."""
+
+
 class Spare:
-    """At most one DuckDB of this process that no question uses, and the settings that it was started with."""
+    """The DuckDBs of this process that no question uses, and the settings that they were started with."""
 
     def __init__(self) -> None:
         self._guard = Lock()
-        self._kept: tuple[dict[str, object], duckdb.DuckDBPyConnection] | None = None
+        self._settings: dict[str, object] = {}
+        self._kept: list[duckdb.DuckDBPyConnection] = []
 
     @contextmanager
     def connected(self, settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -48,12 +53,12 @@ class Spare:
         self._keep(dict(settings), owner)
 
     def close(self) -> None:
-        """Close the DuckDB that waits, if there is one."""
+        """Close the DuckDBs that wait."""
         with self._guard:
             self._drop()
 
     def before_fork(self) -> None:
-        """Close the spare, and let no other thread put one back until the fork is done."""
+        """Close the spares, and let no other thread put one back until the fork is done."""
         self._guard.acquire()
         self._drop()
 
@@ -61,28 +66,26 @@ class Spare:
         self._guard.release()
 
     def _drop(self) -> None:
-        if self._kept is not None:
-            self._kept[1].close()
-            self._kept = None
+        while self._kept:
+            self._kept.pop().close()
 
     def _taken(self, settings: dict[str, object]) -> duckdb.DuckDBPyConnection | None:
         with self._guard:
-            if self._kept is None or self._kept[0] != settings:
+            if self._settings != settings:
                 self._drop()
-                return None
-            (_, owner), self._kept = self._kept, None
-            return owner
+                self._settings = settings
+            return self._kept.pop() if self._kept else None
 
     def _keep(self, settings: dict[str, object], owner: duckdb.DuckDBPyConnection) -> None:
         with self._guard:
-            if self._kept is None:
-                self._kept = settings, owner
+            if self._settings == settings and len(self._kept) < MOST:
+                self._kept.append(owner)
                 return
         owner.close()
 
 
 spare = Spare()
-"""The spare of this process."""
+"""The spares of this process."""
 
 atexit.register(spare.close)
 os.register_at_fork(before=spare.before_fork, after_in_parent=spare.after_fork, after_in_child=spare.after_fork)

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol
 
+from sitr.backends import zones
+from sitr.backends.bound import Bound
 from sitr.backends.expressions import Expressions
 from sitr.backends.failure import UNCHARGED
-from sitr.backends.reading import Reading, Totals, shaped, tree
+from sitr.backends.reading import Reading, Totals, Tree, shaped, tree
 from sitr.backends.relations import FromRows
 from sitr.backends.spark_dialect import SparkDialect, no_patterns
-from sitr.backends.spark_engine import check_session, collected, new_name, read, started, views
-from sitr.backends.statement import statement
+from sitr.backends.spark_engine import asked, check_session, collected, new_name, read, started, views
+from sitr.backends.statement import statement, writer
 from sitr.backends.total import total
 from sitr.dataset.database import DatabaseTable, spark_names
 from sitr.dataset.schema import Kind
@@ -32,10 +34,12 @@ from sitr.questions.aggregate.view_source import tables
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sitr.backends import engine
+    from sitr.backends import engine, spark_packed, zoned
     from sitr.backends.sources import Source
-else:  # only joins with public tables need DuckDB
-    engine, pa = Later("sitr.backends.engine"), Later("pyarrow")
+    from sitr.backends.spark_packed import Ordered
+else:  # only joins with public tables need DuckDB, and a preview reads no rows
+    engine, zoned, pa = Later("sitr.backends.engine"), Later("sitr.backends.zoned"), Later("pyarrow")
+    spark_packed = Later("sitr.backends.spark_packed")
 
 LONGEST = 20_000
 """The most letters of all expressions of a statement, without their values. An expression of 17,583 letters took 34
@@ -100,8 +104,12 @@ class Spark:
 
     source: SparkSource
     public: Mapping[str, Source | DatabaseTable] = field(default_factory=dict, compare=False)
-    beside: Mapping[str, SparkSource] = field(default_factory=dict, compare=False)
+    beside: Mapping[str, Spark] = field(default_factory=dict, compare=False)
+    zones: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """The declared time zones of columns; all others are read in UTC."""
     dialect: Callable[[], SparkDialect] = field(default=SparkDialect, repr=False, compare=False)
+    order: Ordered | None = field(default=None, repr=False, compare=False)
+    """The order in which packed groups and rows are chosen; None for the usual one."""
 
     @property
     def at(self) -> DatabaseTable | None:
@@ -141,24 +149,34 @@ class Spark:
         def work() -> list[Any]:
             say, session, frames = self.dialect(), self.source.session, dict[str, Any]()
 
-            def named(frame: Any) -> FromRows:
+            def named(frame: Any, zones: Mapping[str, str]) -> FromRows:
                 frames[view := new_name()] = frame
-                return FromRows(*relation(view, frame, say))
+                return FromRows(*relation(view, frame, say, zones))
 
-            source = named(self.source.frame())
-            public = {name: named(_public(session, self.public[name])) for name in joined}
-            beside = {name: named(self.beside[name].frame()) for name in read_too}
-            sql = statement(
-                what, dialect=say, source=source.source, types=source.types, salt=salt, public=public, beside=beside
-            )
+            source = named(self.source.frame(), self.zones)
+            public = {name: named(_public(session, self.public[name]), {}) for name in joined}
+            beside = {name: named(self.beside[name].source.frame(), self.beside[name].zones) for name in read_too}
+            rows: dict[str, Any] = {"source": source.source, "types": source.types, "public": public, "beside": beside}
             with views(session, frames):
-                found = collected(session, sql, say)
+                if (packed := self.packed_rows(what, say, rows, salt)) is not None:
+                    return packed
+                found = collected(session, statement(what, dialect=say, salt=salt, **rows), say)
             if isinstance(what, Totals):
                 columns = [list(map(_plain, column.to_pylist())) for column in found.columns]
                 return list(zip(*columns, strict=True))
             return [column.to_numpy() for column in found.columns]
 
         return shaped(reading, read(work))
+
+    def packed_rows(self, what: Tree, say: SparkDialect, rows: Mapping[str, Any], salt: int) -> list[Any] | None:
+        """The totals by packed rows; None where the statement reads them, as public facts decide."""
+        own = replace(say, bound=Bound([*say.bound.values]), steps_written=[])
+        written = writer(what, dialect=own, salt=salt, **rows)
+        packed = spark_packed.packing(what, written.types)
+        if packed is None or own.steps_written or not spark_packed.able(self.source.session):
+            return None  # steps that are computed once are the statement's
+        scan = asked(self.source.session, spark_packed.scan(packed, written), own)
+        return spark_packed.read(packed, scan, (self.order or spark_packed.salted)(packed, salt))
 
     def refuse(self, function: str) -> None:
         """Refuse a function that Spark cannot compute in a time that grows with the text and not faster."""
@@ -249,26 +267,29 @@ def refuse_twins(names: Sequence[str]) -> None:
         seen[name.lower()] = name
 
 
-def relation(view: str, frame: Any, say: SparkDialect) -> tuple[str, dict[str, str]]:
-    """What follows FROM, and the types of its columns: a moment is its time in UTC, whatever the session's zone is."""
+def relation(view: str, frame: Any, say: SparkDialect, declared: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """What follows FROM, and the types of its columns: a moment is its time in the column's zone, or in UTC."""
     found = types(frame)
     if "timestamp" not in found.values():
         return view, found
-    columns = ", ".join(
-        f"timestampadd(MICROSECOND, unix_micros({name}), TIMESTAMP_NTZ '1970-01-01 00:00:00') AS {name}"
-        if type == "timestamp"
-        else name
-        for name, type in ((say.identifier(name), type) for name, type in found.items())
-    )
-    typed = {name: "timestamp_ntz" if type == "timestamp" else type for name, type in found.items()}
-    return f"(SELECT {columns} FROM {view}) AS {view}", typed
+
+    def selected(name: str, type: str) -> str:
+        own = say.identifier(name)
+        if type != "timestamp":
+            return own
+        utc, to = say.utc(own), declared.get(name, "UTC")
+        # In a sub-query of its own, Spark would copy the time in UTC to each of its places.
+        return f"{utc if to == 'UTC' else say.once(utc, lambda x: zones.local(say, x, to), always=True)} AS {own}"
+
+    rows = f"(SELECT {', '.join(selected(name, type) for name, type in found.items())} FROM {view}) AS {view}"
+    return rows, {name: "timestamp_ntz" if type == "timestamp" else type for name, type in found.items()}
 
 
 def kind_of(name: str, type: str) -> Kind:
     """The kind of a Spark type.
 
     >>> kind_of("n", "decimal(20,0)"), kind_of("at", "timestamp"), kind_of("tags", "array<string>")
-    (<Kind.INTEGER: 'integer'>, <Kind.TIMESTAMP: 'timestamp'>, <Kind.OTHER: 'other'>)
+    (<Kind.INTEGER: 'integer'>, <Kind.ZONED: 'timestamptz'>, <Kind.OTHER: 'other'>)
     """
     if type.startswith("decimal("):
         return Kind.INTEGER if type.endswith(",0)") else Kind.REAL
@@ -283,7 +304,8 @@ def kind_of(name: str, type: str) -> Kind:
 _KINDS = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), Kind.INTEGER),
     **dict.fromkeys(("float", "double"), Kind.REAL),
-    **dict.fromkeys(("timestamp", "timestamp_ntz"), Kind.TIMESTAMP),
+    "timestamp": Kind.ZONED,
+    "timestamp_ntz": Kind.TIMESTAMP,
     "string": Kind.TEXT,
     "boolean": Kind.BOOLEAN,
     "date": Kind.DATE,
@@ -296,7 +318,7 @@ def _public(session: Any, source: Source | DatabaseTable) -> Any:
     if isinstance(source, DatabaseTable):
         return SparkTable(session, source).frame()
     with engine.connection(source.tables()) as database:
-        rows = database.sql(f"SELECT * FROM {source.relation}").to_arrow_table()
+        rows = database.sql(f"SELECT * FROM {zoned.local_rows(source).source}").to_arrow_table()
     return sent(session, rows)
 
 

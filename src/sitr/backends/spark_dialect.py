@@ -16,6 +16,7 @@ from fractions import Fraction
 
 from sitr.backends.bound import Bound
 from sitr.dataset.schema import Column, Key, Kind, Quantised
+from sitr.dataset.zone import CYCLE, FIRST, LAST, Zone
 from sitr.errors import QuestionError
 from sitr.questions.aggregate.spelling import Value
 
@@ -28,6 +29,8 @@ SHORT = 300
 FEW = 1_000
 """An owner of at most this many rows is no burden for one task."""
 
+_OFFSETS = 2**20
+"""More than twice the seconds of any offset from UTC."""
 _LARGEST = "1.7976931348623157E308D"
 _WIDE = "DECIMAL(38,0)"
 _NAN = "CAST('NaN' AS DOUBLE)"
@@ -242,8 +245,8 @@ class SparkDialect:
         listed = f"SELECT posexplode(from_json({texts}, 'array<string>')) AS ({name}_place, {name}_key)"
         return f"(SELECT min({name}_place) FROM ({listed}) AS {name} WHERE {name}_key = {self.text(expression)})"
 
-    def once(self, expression: str, write: Callable[[str], str]) -> str:
-        return _once(expression, write)
+    def once(self, expression: str, write: Callable[[str], str], *, always: bool = False) -> str:
+        return _once(expression, write, short=0 if always else SHORT)
 
     def type_of(self, kind: Kind) -> str:
         return _COMPUTED[kind]
@@ -300,6 +303,45 @@ class SparkDialect:
     def in_calendar(self, expression: str, kind: Kind) -> str:
         found = expression if kind is Kind.DATE else self.moment(expression)
         return _once(found, lambda moment: f"CASE WHEN {_known(moment, kind)} THEN {moment} END")
+
+    def utc(self, expression: str) -> str:
+        # unix_micros counts from 1970 in UTC, whatever the time zone of the session is.
+        since = f"timestampadd(MICROSECOND, unix_micros({expression}), TIMESTAMP_NTZ '1970-01-01 00:00:00')"
+        return self.in_calendar(since, Kind.TIMESTAMP)
+
+    def time(self, value: datetime) -> str:
+        return f"TIMESTAMP_NTZ '{value.isoformat(sep=' ')}'"
+
+    def offset(self, expression: str, of: Zone) -> str:
+        """The last of a list of changes, found by halving. Each change is a number above the bits of its offset.
+
+        A tree of CASE would have hundreds of branches, which Spark copies wherever the column is used, and compiles
+        for minutes.
+        """
+        turns, repeats = of.turns(), of.since
+        if len(turns) == 1:
+            return str(of.first)
+        numbers = ",".join(str(at * _OFFSETS + offset + _OFFSETS // 2) for at, offset in turns)
+        listed = f"CAST(split({self._parameter(numbers)}, ',') AS ARRAY<BIGINT>)"
+        halves = ", ".join(str(1 << bit) for bit in reversed(range((len(turns) - 1).bit_length())))
+
+        def key(second: str) -> str:
+            within = second
+            if repeats is not None:
+                again = f"{repeats}L + ({second} - ({repeats}L)) % {CYCLE}L"
+                within = f"CASE WHEN {second} < {repeats}L THEN {second} ELSE {again} END"
+            return _once(f"({within}) * {_OFFSETS}L + {_OFFSETS - 1}L", search, short=0)
+
+        def search(key: str) -> str:
+            after = f"CASE WHEN get({listed}, i + half) <= {key} THEN i + half ELSE i END"
+            found = f"CAST(pmod(get({listed}, i), {_OFFSETS}L) - {_OFFSETS // 2}L AS INT)"
+            return f"aggregate(array({halves}), 0, (i, half) -> {after}, i -> {found})"
+
+        seconds = self.seconds(datetime(1970, 1, 1), expression)  # noqa: DTZ001
+        return _once(f"least(greatest({seconds}, {FIRST}L), {LAST}L)", key, short=0)  # no number can overflow
+
+    def moved(self, expression: str, seconds: str) -> str:
+        return f"timestampadd(SECOND, {seconds}, {expression})"
 
     def substring(self, expression: str, first: int, length: int | None) -> str:
         return f"substr({expression}, {first})" if length is None else f"substr({expression}, {first}, {length})"
@@ -358,9 +400,9 @@ def _long(number: int) -> str:
     return f"CAST({number} AS BIGINT)"
 
 
-def _once(expression: str, write: Callable[[str], str]) -> str:
+def _once(expression: str, write: Callable[[str], str], *, short: int = SHORT) -> str:
     """What `write` makes of an expression, which is written once if it is long: nested calls would repeat it often."""
-    if len(expression) <= SHORT:
+    if len(expression) <= short:
         return write(f"({expression})")
     return f"get(transform(array({expression}), found -> {write('found')}), 0)"
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import re
+import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -20,9 +21,10 @@ from sitr.namespace import Later, needs
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark import cloudpickle
     from pyspark import sql as spark_sql
 else:  # an extra
-    spark_sql = Later("pyspark.sql")
+    cloudpickle, spark_sql = Later("pyspark.cloudpickle"), Later("pyspark.sql")
 
 Found = TypeVar("Found")
 
@@ -50,6 +52,8 @@ def started(url: str | None = None) -> Any:
         builder = spark_sql.SparkSession.builder.appName("sitr").config("spark.ui.showConsoleProgress", "false")
         if url:
             builder = builder.remote(url) if url.startswith("sc://") else builder.master(url)
+            if url.startswith("local"):  # executors on this machine have numpy if they run this Python
+                os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         try:
             return builder.getOrCreate()
         except Exception:  # noqa: BLE001 - Java, the network and the server have many errors of their own
@@ -104,6 +108,12 @@ def read(work: Callable[[], Found], *, charge: str = CHARGED) -> Found:
     raise failed(charge)
 
 
+def by_value(modules: Iterable[Any]) -> None:
+    """Functions of these modules are sent to executors as they are, and not by their names."""
+    for module in modules:
+        cloudpickle.register_pickle_by_value(module)
+
+
 @contextmanager
 def views(session: Any, frames: Mapping[str, Any]) -> Iterator[None]:
     """The frames under these names, which end with the statement."""
@@ -135,15 +145,16 @@ def collected(session: Any, sql: str, dialect: SparkDialect) -> pa.Table:
     kept: dict[str, Any] = {}
     try:
         for name, select in plan.kept:
-            kept[name] = _asked(session, select, dialect).localCheckpoint()
+            kept[name] = asked(session, select, dialect).localCheckpoint()
             kept[name].createOrReplaceTempView(name)
-        return _asked(session, plan.last, dialect).toArrow()
+        return asked(session, plan.last, dialect).toArrow()
     finally:
         for name in kept:
             session.catalog.dropTempView(name)
 
 
-def _asked(session: Any, sql: str, dialect: SparkDialect) -> Any:
+def asked(session: Any, sql: str, dialect: SparkDialect) -> Any:
+    """The frame of a statement with its parameters."""
     used = {int(number) for number in re.findall(r":p(\d+)\b", sql)}
     return session.sql(sql, args={f"p{n}": value for n, value in enumerate(dialect.bound.values) if n in used})
 

@@ -362,8 +362,9 @@ class Writer:
         order = self.dialect.order(self.salt, [*cell, *values, "twin"])
         return self.dialect.lowest(most, source=source, of=cell, by=order)
 
-    def rows(self, node: Rows) -> str:
-        """One row for each selected row: the person u, the keys and the values."""
+    def rows(self, node: Rows, *, others: bool = False) -> str:
+        """One row for each selected row: the person u, the keys and the values; with `others` also of keys that are not
+        public, for those who look them up anyway."""
         keys, values = list(zip(_keys(node), node.keys, strict=True)), _named(node.values)
         selected = [f"{self.key(key)} AS {name}" for name, key in keys]
         selected += [f"{self.value(value)} AS {name}" for name, value in values]
@@ -374,7 +375,7 @@ class Writer:
             conditions.append(f"{person} IS NOT NULL")
         if node.where is not None:
             conditions.append(f"({self.expressions.written(node.where)})")
-        conditions += [self.among(key) for _, key in keys if isinstance(key, Key) and _listed(key)]
+        conditions += [self.among(key) for _, key in keys if isinstance(key, Key) and _listed(key) and not others]
         select = f"SELECT {', '.join(selected)} FROM {self.source}{_where(conditions)}"
         numbers = [(name, leaf) for name, leaf in [*keys, *values] if isinstance(leaf, CellNumber)]
         without = [f"{name} IS NOT NULL" for name, number in numbers if not number.complete]

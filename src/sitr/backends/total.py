@@ -38,7 +38,7 @@ def total(table: pa.Table) -> pa.Table:
 
 def _is_odd(type: pa.DataType) -> bool:
     if pa.types.is_timestamp(type):
-        return type.unit in ("s", "ms")
+        return type.unit in ("s", "ms") or _is_fine_moment(type)
     if pa.types.is_dictionary(type):
         return _is_odd(type.value_type)
     inner = [type.field(place).type for place in range(type.num_fields)]
@@ -54,12 +54,25 @@ def _column(column: pa.ChunkedArray, type: pa.DataType) -> pa.ChunkedArray:
         factor = 10**6 // _PER_SECOND[type.unit]
         most = _MOST_MICROSECONDS // factor
         return _within(column, pa.int64(), -most, most).cast(type).cast(pa.timestamp("us", type.tz))
+    if _is_fine_moment(type):
+        return column.cast(pa.timestamp("us", type.tz), safe=False)
     if (read := _as_read(type)) is not None:
         return column.cast(read)
     if pa.types.is_time(type):
         whole = pa.int32() if pa.types.is_time32(type) else pa.int64()
         return _within(column, whole, 0, _DAY * _PER_SECOND[type.unit]).cast(type)
     return column
+
+
+def _is_fine_moment(type: pa.DataType) -> bool:
+    """Whether it has nanoseconds and a time zone, which DuckDB forgets when it reads a Parquet file."""
+    return bool(pa.types.is_timestamp(type)) and type.unit == "ns" and type.tz is not None
+
+
+def with_zones(types: dict[str, str], schema: pa.Schema) -> dict[str, str]:
+    """DuckDB's types of the columns of a Parquet file, as they are after Arrow has read it."""
+    fine = [field.name for field in schema if _is_fine_moment(field.type)]
+    return types | dict.fromkeys((name for name in fine if name in types), "TIMESTAMP WITH TIME ZONE")
 
 
 def _as_read(type: pa.DataType) -> pa.DataType | None:

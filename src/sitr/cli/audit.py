@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 BROKEN = 3
 """The exit code for a claim that is refuted."""
 
+NUMBERS = "[0, 1]"
+"""The inputs unless the user says otherwise: a number that one person moves by 1."""
+
 DRAWS = 200_000
 """Draws on both inputs together, unless the user says otherwise."""
 
@@ -40,7 +43,9 @@ def audit(
     claim: Annotated[str | None, typer.Option(help="The promise to check, such as 'approximate(1, 1e-6)'.")] = None,
     inputs: Annotated[
         str | None,
-        typer.Option(help="Two neighbouring inputs as a JSON list, or @FILE; with --search, one table as a list."),
+        typer.Option(
+            help="Two neighbouring inputs as a JSON list, or @FILE; with --search, one table; default: [0, 1]."
+        ),
     ] = None,
     search: Annotated[bool, typer.Option("--search", help="Search for neighbours of the table in --inputs.")] = False,
     relation: Annotated[Relation, typer.Option(help="How neighbouring data sets differ.")] = Relation.ADD_REMOVE,
@@ -110,13 +115,11 @@ def audit(
     from sitr.flavors.notation import parse
     from sitr.report.chart.audited import chart
 
-    if claim is None or inputs is None:
-        raise BadUsage(
-            wanted="--claim and --inputs", given="a mechanism without them", do="Write for example --claim 'pure(1)'."
-        )
+    if claim is None:
+        raise BadUsage(wanted="--claim with a mechanism", given="none", do="Write for example --claim 'pure(1)'.")
     promise: Promise = parse(claim)
     box = _box(subject, command, url, seed=seed)
-    pairs = _pairs(inputs, search=search, relation=relation)
+    pairs = _pairs(NUMBERS if inputs is None else inputs, search=search, relation=relation)
     with advancing("Drawing answers", quiet=as_json) as told:
         found = audited(
             box,
@@ -130,7 +133,7 @@ def audit(
     if as_json:
         say_json({**found.to_dict(), "inputs": [_plain(each) for each in pairs[found.pair]]})
     else:
-        shown = pairs[found.pair] if len(pairs) > 1 else None
+        shown = pairs[found.pair] if len(pairs) > 1 or inputs is None else None
         _show(lambda words: _facts(found, shown, words))
     draw(plot, lambda: chart(allowed(promise), found.trade_off(), broken=found.broken), as_json=as_json)
     raise typer.Exit(BROKEN if found.broken else 0)

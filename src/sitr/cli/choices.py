@@ -69,6 +69,10 @@ Bounds = Annotated[Items, typer.Option(help="COLUMN=LOW:HIGH: makes a column sum
 Granularity = Annotated[Items, typer.Option(help="COLUMN=STEP, such as cost=0.01 for cents. Repeatable.")]
 KeysFile = Annotated[Items, typer.Option(help="COLUMN=FILE: its public values, one per line. Repeatable.")]
 Types = Annotated[Items, typer.Option("--type", help="COLUMN=TYPE in a CSV file. Repeatable.")]
+Zones = Annotated[
+    Items,
+    typer.Option("--zone", help="COLUMN=ZONE, such as at=Europe/Paris: how moments are read; default UTC. Repeatable."),
+]
 Decimal = Annotated[str | None, typer.Option(help="The decimal mark of a CSV file: '.' or ','.")]
 Delimiter = Annotated[str | None, typer.Option(help="What separates the values of a CSV file, such as ';'.")]
 Quote = Annotated[str | None, typer.Option(help="What encloses values of a CSV file that contain the delimiter.")]
@@ -113,6 +117,7 @@ class Choices:
     keys: Keys = None
     keys_file: KeysFile = None
     types: Types = None
+    zones: Zones = None
     decimal: Decimal = None
     delimiter: Delimiter = None
     quote: Quote = None
@@ -260,6 +265,7 @@ class Choices:
             bounds=named("--bounds", self.bounds, lambda name, text: bounds_of(text, kinds.get(name))),
             granularity=named("--granularity", self.granularity, lambda _, text: number(text)),
             keys=_keys(kinds, self.keys, self.keys_file),
+            zones=named("--zone", self.zones, lambda _, text: text),
             relation=self.relation,
             name=self.name,
             public=named("--public", self.public, lambda _, text: text if in_database else Path(text)),
@@ -269,7 +275,9 @@ class Choices:
         """The command that makes these choices without any question."""
         words = ["sitr", "protect", self.shown]
         for each in fields(self)[1:]:
-            option = {"types": "--type", "nulls": "--null"}.get(each.name, f"--{each.name.replace('_', '-')}")
+            option = {"types": "--type", "zones": "--zone", "nulls": "--null"}.get(
+                each.name, f"--{each.name.replace('_', '-')}"
+            )
             match getattr(self, each.name):
                 case False if each.name == "header":
                     words.append("--no-header")

@@ -54,8 +54,11 @@ QUESTIONS = {
 }
 TYPES = """\
 These types come from the rows, where a single row can decide, and they become public. Correct whatever should differ:
-a column can be integer, real, text, boolean (for true and false, or yes and no), date or timestamp. Values that do not
-fit count as missing."""
+a column can be integer, real, text, boolean (for true and false, or yes and no), date, timestamp or timestamptz (with
+an offset such as +02:00). Values that do not fit count as missing."""
+ZONES = """\
+In which time zone are moments read? Months, days and hours are those of its clocks, such as Europe/Paris; UTC is the
+same everywhere."""
 WHO = """\
 Who is protected? A person with all of their rows: choose the column that identifies a person.
 If each row is one person, and nobody can have two rows, answer "{row}"."""
@@ -119,7 +122,7 @@ def _asked(at: Dialogue, choices: Choices, look: Look) -> tuple[Choices, Unprote
         at.say(INTRODUCTION)
     choices, found = _types(at, choices, found, look)
     kinds = found.backend.kinds()
-    choices = _caps(at, _unit(at, choices, kinds))
+    choices = _caps(at, _unit(at, _zones(at, choices, kinds), kinds))
     choices = _keys(at, _bounds(at, choices, kinds), kinds)
     choices = _budget(at, choices, found)
     at.say(f"Bounds and keys can also be added later, by editing {choices.target}. The same without questions:")
@@ -216,6 +219,20 @@ def _show(at: Dialogue, found: Unprotected) -> None:
         grid.add_row(words.numerals(str(place)), visible(name), both)
     at.out.print()
     at.out.print(grid)
+
+
+def _zones(at: Dialogue, choices: Choices, kinds: Mapping[str, Kind]) -> Choices:
+    """The time zone of each column of moments."""
+    from sitr.dataset.schema import Kind
+    from sitr.dataset.zone import zone
+
+    given = named("--zone", choices.zones, lambda _, text: text)
+    asked = [name for name, kind in kinds.items() if kind is Kind.ZONED and name not in given]
+    if not asked:
+        return choices
+    at.say(ZONES)
+    found = {name: at.ask(f"Time zone of {name}", lambda text: zone(text).name, proposal="UTC") for name in asked}
+    return replace(choices, zones=_items(given | found))
 
 
 def _unit(at: Dialogue, choices: Choices, kinds: Mapping[str, Kind]) -> Choices:

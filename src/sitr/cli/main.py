@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from sitr.cli.far import OPTION
-from sitr.cli.terminal import Command, Group, help_alone
+from sitr.cli.terminal import Command, Group, help_alone, wrapped
 from sitr.report.words.messages import said
 
 COMMANDS = (
@@ -103,7 +103,7 @@ def main() -> None:
         # A paid answer must not be lost to a terminal that cannot print ±. A closed stream is None.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
-    warnings.formatwarning = lambda message, *_, **__: f"{said('Note:')} {said(str(message))}\n"
+    warnings.formatwarning = lambda message, *_, **__: wrapped(f"{said('Note:')} {said(str(message))}") + "\n"
     try:
         application(*(sys.argv[3:4] if sys.argv[1:2] == [OPTION] else sys.argv[1:2]))()
     finally:

@@ -195,6 +195,7 @@ EXAMPLES = {
     "--keys": "ward=Cardiology,Surgery",
     "--keys-file": "ward=wards.txt",
     "--type": "cost=real",
+    "--zone": "at=Europe/Paris",
     "--error": "n=100",
     "--size": "n=20000",
     "--weights": "n=1,total=4",
@@ -230,7 +231,7 @@ def interval(text: str) -> tuple[int | float, int | float]:
 
 def bounds_of(text: str, kind: Kind | None) -> tuple[Bound, Bound]:
     """Bounds in the type of their column, separated by a colon; times have colons of their own."""
-    if kind is None or kind.value not in ("date", "timestamp"):
+    if kind is None or kind.value not in ("date", "timestamp", "timestamptz"):
         return interval(text)
     parts = text.split(":")
     for place in range(1, len(parts)):
@@ -254,7 +255,7 @@ def key_of(text: str, kind: Kind | None, *, column: str) -> Key:
                 return ("false", "true").index(text.lower()) == 1
             case "date":
                 return date.fromisoformat(text)
-            case "timestamp":
+            case "timestamp" | "timestamptz":
                 return datetime.fromisoformat(text)
     except ValueError:
         assert kind is not None

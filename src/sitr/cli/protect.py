@@ -103,6 +103,7 @@ def _content(table: Table, *, description: Path, promised: Kept | None, ledger: 
 def _columns(described: Table) -> Grid:
     """The columns, and what a question can do with each."""
     from sitr.report.figures import shortened, step, visible
+    from sitr.report.summary import type_of
     from sitr.report.words.words import in_words
 
     words = in_words()
@@ -112,7 +113,7 @@ def _columns(described: Table) -> Grid:
         low, high = (_end(end) for end in column.bounds) if column.bounds else ("", "")
         grid.add_row(
             visible(column.name),
-            words.label(column.kind.value),
+            type_of(column, words),
             words.interval(low, high) if column.quantised else "",
             "" if column.granularity is None else words.numerals(step(column.granularity)),
             shortened(keys, most=40)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group
 from rich.text import Text
 
-from sitr.cli.progress import working
+from sitr.cli.progress import advancing
 from sitr.cli.terminal import say
 from sitr.report.figures import at_most, number, percent
 from sitr.report.paper import PaperColumn, PaperTable, Role
@@ -27,8 +27,12 @@ def show_reconstruction(*, as_json: bool) -> None:
     """Attack invented people with more and more noise, and show what is found beside what is promised."""
     from sitr.audit.reconstruction import attacks
 
-    with working("Attacking", quiet=as_json):
-        trials = list(attacks(SIGMAS, people=PEOPLE, questions=QUESTIONS))
+    trials: list[Trial] = []
+    with advancing("Attacking", quiet=as_json) as progress:
+        for trial in attacks(SIGMAS, people=PEOPLE, questions=QUESTIONS):
+            trials.append(trial)
+            if progress is not None:
+                progress(len(trials) / len(SIGMAS))
     say(_shown(trials), {"people": PEOPLE, "questions": QUESTIONS, "trials": _dicts(trials)}, as_json=as_json)
 
 

@@ -9,6 +9,8 @@ import inspect
 import json
 import os
 import re
+import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -21,7 +23,7 @@ from typer.core import TyperCommand, TyperGroup
 from sitr.cli.far import asking, taken
 from sitr.cli.options import listed
 from sitr.cli.values import read_lightly
-from sitr.errors import CAN_BE_ASKED, BadUsage, FileError, InvalidUse, SitrError, printable
+from sitr.errors import CAN_BE_ASKED, BadUsage, FileError, InvalidUse, SitrError, cells, printable
 from sitr.language import Digits, Language, choice, preferred, preferred_digits, speaking
 from sitr.report.words.messages import error_text, question_text, said
 
@@ -260,6 +262,23 @@ def _default(found: re.Match[str]) -> str:
     return said(f"[default: {value}]").replace(f" {value}", f"{space}{value}", 1)
 
 
+def wrapped(text: str) -> str:
+    """A text, broken between words where standard error is a terminal that is too narrow for it.
+
+    A longer word than a line stays whole, and so do lines that go to a file or a pipe.
+    """
+    if not getattr(sys.stderr, "isatty", bool)():  # a closed stream is None
+        return text
+    width = shutil.get_terminal_size().columns
+    lines: list[str] = []
+    for word in text.split(" "):
+        if lines and cells(lines[-1]) + 1 + cells(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return "\n".join(lines)
+
+
 @contextmanager
 def _noted() -> Iterator[None]:
     """Print what a failure, even an interrupt, notes about paid answers: where they are kept."""
@@ -267,7 +286,7 @@ def _noted() -> Iterator[None]:
         yield
     except BaseException as failure:
         for note in getattr(failure, "__notes__", ()):
-            console(stderr=True).print(said(note), soft_wrap=True)
+            typer.echo(wrapped(said(note)), err=True)
         raise
 
 
@@ -281,7 +300,8 @@ def _reported(error: SitrError, *, as_json: bool) -> typer.Exit:
         color = False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
         lines: list[str] = []
         for each in (error, *error.others):
-            lines.append(f"{_red(said('error:'))} {printable(error_text(each))}")
+            head = said("error:")
+            lines.append(wrapped(f"{head} {printable(error_text(each))}").replace(head, _red(head), 1))
             if each.excerpt is not None:
                 text, carets = each.excerpt.drawn(head=said(f"line {each.excerpt.line}:"))
                 lines += [text, _red(carets)]

@@ -117,13 +117,14 @@ def _certificate(
         )
     from sitr.report.text import terminal as text
     from sitr.report.words.words import in_words
+    from sitr.session.verify import sentence
 
     found = _found(certificate, ledger, head)
     if as_json:
         say_json(_content(found, certificate, ledger, head))
     else:
         out = console()
-        out.print(_sentence(found, in_words()), soft_wrap=True)
+        out.print(sentence(found, in_words()), soft_wrap=True)
         if facts := _facts(found, in_words()):
             text.show(text.facts(facts), out=out)
     raise typer.Exit(EXITS[found.verdict.value])
@@ -151,20 +152,6 @@ def _found(certificate: Path, ledger: Place | None, head: Path | None) -> Verifi
     return verified(certificate, kept)
 
 
-def _sentence(found: Verified, words: Words) -> str:
-    from sitr.session.verify import Verdict
-
-    say = words.verify
-    if found.verdict is Verdict.NOT_LISTED:
-        return say.unlisted(found.number)
-    if found.entry is None and found.verdict is Verdict.VALID:
-        return say.listed(found.number)
-    if found.entry is None:
-        unknown = found.verdict is Verdict.UNKNOWN_ENTRY
-        return say.unknown(found.number) if unknown else say.other(found.number)
-    return say.valid(found.entry) if found.verdict is Verdict.VALID else say.altered(found.entry)
-
-
 def _facts(found: Verified, words: Words) -> Facts:
     if found.entry is None:
         return ()
@@ -183,13 +170,14 @@ def _facts(found: Verified, words: Words) -> Facts:
 def _content(found: Verified, certificate: Path, ledger: Place | None, head: Path | None) -> dict[str, object]:
     from sitr.cli.ledger_content import entry_content
     from sitr.report.words.english.english import ENGLISH
+    from sitr.session.verify import sentence
 
     return {
         "certificate": str(certificate),
         "ledger": None if ledger is None else str(ledger),
         "head": None if head is None else str(head),
         "verdict": found.verdict.value,
-        "words": _sentence(found, ENGLISH),
+        "words": sentence(found, ENGLISH),
         "number": found.number,
         "entry": None if found.entry is None else entry_content(found.entry),
         "release": None if found.release is None else "intact" if found.release else "altered",

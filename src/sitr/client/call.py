@@ -17,7 +17,7 @@ from sitr.plans.plan import Plan
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.question import Question
 from sitr.session.carried import read
-from sitr.session.kept import plan_hash
+from sitr.session.kept import WrittenPlan
 
 Body = dict[str, Any]
 
@@ -45,7 +45,12 @@ class FarCall:
         self, question: Question, plan: Plan, *, price: Price, warrant: Warrant, fresh: bool, **more: object
     ) -> Any:
         """What the server sends back for a question."""
-        sent: Body = {**self.sent(question), "price": write(price_of(price)), "plan": plan_hash(plan), "fresh": fresh}
+        sent: Body = {
+            **self.sent(question),
+            "price": write(price_of(price)),
+            "plan": WrittenPlan(plan).hash,
+            "fresh": fresh,
+        }
         sent |= {"account": self.books.share} if self.books.share else {}
         sent |= {"period": self.books.period} if self.books.period else {}
         sent |= {"request": warrant.request} if warrant.request else {}
@@ -66,7 +71,7 @@ class FarCall:
 
 def check_same(answered: Plan, planned: Plan) -> None:
     """Refuse an answer to another question than the one that was planned."""
-    if plan_hash(answered) != plan_hash(planned):
+    if WrittenPlan(answered).hash != WrittenPlan(planned).hash:
         raise LedgerError(
             given="The server answered another question than the one that was planned here.",
             do="Check that both run the same version of Sitr; the answer is kept on the server.",

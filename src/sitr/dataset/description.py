@@ -40,7 +40,7 @@ _FIELDS = (
     *("sitr", "name", "source", "table", "csv", "unit", "relation", "max_groups", "max_rows_per_group"),
     *("max_rows", "columns", "public", "budget", "publication"),
 )
-_COLUMN_FIELDS = ("type", "bounds", "granularity", "keys")
+_COLUMN_FIELDS = ("type", "zone", "bounds", "granularity", "keys")
 _COMMENTS = {
     "sitr": """\
 What is public about a data set. Everything here can be seen in answers, and must be known without the rows:
@@ -60,7 +60,9 @@ The columns and their types. To sum a column, add the bounds of its values and t
 Bounds of whole numbers or dates also list all groups in every answer, up to 10,000 of them:
   admitted: {type: date, bounds: [2024-01-01, 2024-12-31]}
 To list groups in every answer, add all values that the groups can have; null means no value:
-  ward: {type: text, keys: [Cardiology, Surgery, null]}""",
+  ward: {type: text, keys: [Cardiology, Surgery, null]}
+Moments with a time zone are read as the time of day in the zone that is named here:
+  at: {type: timestamptz, zone: Europe/Paris}""",
     "public": "Tables that anybody may see. Synthetic rows can be compared with them for free.",
     "budget": "What all answers together may cost, forever, and the ledger that records it. Fixed when it is opened.",
 }
@@ -178,6 +180,7 @@ def _read(top: Mapping[str, Any], path: Path) -> Description:
             name: _number(column["granularity"]) for name, column in columns.items() if "granularity" in column
         },
         keys={name: column["keys"] for name, column in columns.items() if "keys" in column},
+        zones={name: column["zone"] for name, column in columns.items() if "zone" in column},
     )
     budget = _mapping(top.get("budget") or {}, path, "budget", ("promise", "ledger"))
     source = _sourced(top, path)
@@ -299,7 +302,9 @@ def _format(content: object, path: Path) -> CsvFormat:
 
 
 def _column(column: Column) -> dict[str, Any]:
-    content: dict[str, Any] = {"type": column.kind.value}
+    content: dict[str, Any] = {"type": column.stored.value}
+    if column.zone is not None:
+        content["zone"] = column.zone
     if column.quantised is not None:
         content["bounds"] = [_written(end) if isinstance(end, Fraction) else end for end in column.bounds or ()]
     if column.granularity is not None:

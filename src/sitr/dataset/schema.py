@@ -13,6 +13,7 @@ from fractions import Fraction
 from sitr import arguments
 from sitr.dataclass import dataclass
 from sitr.dataset.literals import shown, storable, writable
+from sitr.dataset.zone import zone
 from sitr.errors import DescriptionError, InvalidParameter, UnknownName, suggestion, unknown_name
 from sitr.neighbors.period import Length, Period
 from sitr.neighbors.relation import Relation
@@ -38,6 +39,8 @@ class Kind(Enum):
     BOOLEAN = "boolean"
     DATE = "date"
     TIMESTAMP = "timestamp"
+    ZONED = "timestamptz"
+    """A timestamp with a time zone in its source. In a `Column` it is a timestamp, the time in the column's zone."""
     BYTES = "bytes"
     OTHER = "other"
 
@@ -83,6 +86,13 @@ class Column:
     kind: Kind
     quantised: Quantised | None = None
     keys: tuple[Key, ...] | None = None
+    zone: str | None = None
+    """The public time zone in which moments are read; None where the source has no moments with a time zone."""
+
+    @property
+    def stored(self) -> Kind:
+        """The type in the source."""
+        return self.kind if self.zone is None else Kind.ZONED
 
     @property
     def bounds(self) -> tuple[Bound, Bound] | None:
@@ -157,8 +167,13 @@ class Table:
         'person (id) in each month (day), add-remove'
         """
         unit = f"person ({self.unit.column})" if isinstance(self.unit, Person) else "row"
-        each = "" if self.period is None else f" in each {self.period.length.value} ({self.period.column})"
+        each = "" if self.period is None else f" in each {self.period.length.value} ({self._dated(self.period.column)})"
         return f"{unit}{each}, {self.relation.value}"
+
+    def _dated(self, name: str) -> str:
+        """The column that says to which period a row belongs. Its zone moves rows from one period into another."""
+        zone = next((column.zone for column in self.columns if column.name == name), None)
+        return name if zone in (None, "UTC") else f"{name}, {zone}"
 
     @property
     def period(self) -> Period | None:
@@ -176,6 +191,7 @@ class Table:
         return self.called.casefold()
 
 
+ZONES = '{"admitted": "Europe/Paris"}'
 BOUNDS, KEYS = '{"cost": (0, 5000)}', '{"ward": ["A", "B"]}'
 """Examples, for messages."""
 
@@ -192,11 +208,13 @@ def describe(
     granularity: Mapping[str, Number],
     keys: Mapping[str, Sequence[Key]],
     max_rows: int | None = None,
+    zones: Mapping[str, str] | None = None,
 ) -> Table:
     """A checked description. Every mistake in it raises a `DescriptionError` before any question is asked."""
     arguments.mapping(bounds, name="bounds", example=BOUNDS)
     arguments.mapping(granularity, name="granularity", example='{"cost": 0.01}')
     arguments.mapping(keys, name="keys", example=KEYS)
+    arguments.mapping(zones or {}, name="zones", example=ZONES)
     for given in (name, *kinds):
         if not writable(given):
             raise DescriptionError(
@@ -204,7 +222,7 @@ def describe(
                 given=shown(given),
                 do="Rename it; a file can be described under another name.",
             )
-    mentioned = [*bounds, *granularity, *keys, *([unit.column] if isinstance(unit, Person) else [])]
+    mentioned = [*bounds, *granularity, *keys, *(zones or {}), *([unit.column] if isinstance(unit, Person) else [])]
     for column in mentioned:
         if column not in kinds:
             raise DescriptionError(
@@ -222,6 +240,7 @@ def describe(
             given=f"The column {unit.column!r} cannot identify a person: {reason}.",
             do="Convert it to an integer or to text.",
         )
+    read, kinds = _zones(kinds, zones or {}), {name: _read(kind) for name, kind in kinds.items()}
     _check_period(name, kinds, unit, relation)
     caps = _caps(unit, max_groups, max_rows_per_group, max_rows)
     for column in granularity:
@@ -236,10 +255,28 @@ def describe(
             kind,
             quantise(column, kind, bounds[column], granularity.get(column)) if column in bounds else None,
             public_keys(column, kind, keys[column]) if column in keys else KEYS_OF_TYPE.get(kind),
+            read.get(column),
         )
         for column, kind in kinds.items()
     )
     return Table(name, columns, unit, relation, *caps)
+
+
+def _read(kind: Kind) -> Kind:
+    """The type of a column as questions see it: a moment is the time in the column's zone."""
+    return Kind.TIMESTAMP if kind is Kind.ZONED else kind
+
+
+def _zones(kinds: Mapping[str, Kind], zones: Mapping[str, str]) -> dict[str, str]:
+    """The zone of each column of moments: the declared one, or UTC. Never one of a session or a machine."""
+    for column in zones:
+        if kinds[column] is not Kind.ZONED:
+            raise DescriptionError(
+                given=f"The column {column!r} has type {kinds[column].value}, which has no time zone.",
+                do="Leave its zone out: its times are read as they are written. In a CSV file, times with an offset "
+                f"such as +02:00 have the type {Kind.ZONED.value}.",
+            )
+    return {column: zone(zones.get(column, "UTC")).name for column, kind in kinds.items() if kind is Kind.ZONED}
 
 
 def _check_period(name: str, kinds: Mapping[str, Kind], unit: Unit, relation: Relation) -> None:
@@ -436,6 +473,11 @@ def public_keys(name: str, kind: Kind, keys: Iterable[Key]) -> tuple[Key, ...]:
                 given=f"The column {name!r} has type {kind.value}, so {shown(wrong[0])} cannot be one of its keys.",
                 do=f"Give keys of type {wanted.__name__}; in a CSV file, types={{{name!r}: 'text'}} makes it text.",
             )
+        if wrong and isinstance(wrong[0], datetime):
+            raise DescriptionError(
+                given=f"The key {shown(wrong[0])} of the column {name!r} has an offset from UTC.",
+                do="Write keys as the times in the zone of the column, without an offset.",
+            )
         raise DescriptionError(
             wanted=f"a list of distinct keys of type {wanted.__name__} for {name!r}, at least one",
             given=shown(wrong[0] if wrong else keys),
@@ -451,4 +493,6 @@ def _holds(key: Key) -> bool:
             return writable(key)
         case int():
             return storable(key)
+        case datetime():
+            return key.tzinfo is None
     return True

@@ -50,6 +50,8 @@ class Receipt:
     """The hash of what was released, which the ledger records too."""
     again: bool = False
     """Whether this is the kept answer to an earlier question: then nothing was spent and no rows were read."""
+    alike: bool = False
+    """Whether it was kept for another plan, which has the same measurements and shows them in another way."""
     ledger: Ledger | None = field(default=None, repr=False, compare=False)
     """The ledger that was charged."""
     beside: tuple[Paid, ...] = ()

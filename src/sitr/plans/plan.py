@@ -69,6 +69,13 @@ class Plan:
                 return each
         raise unknown_name(name, [each.name for each in self.measurements], lacks="The plan has no measurement")
 
+    def alike(self) -> tuple[Plan, ...]:
+        """Other plans with the same measurements, which only show them in another way: they are paid for together.
+
+        What each of them releases has a method `under` that gives the release of another one, without the rows.
+        """
+        return ()
+
     @property
     def mechanism(self) -> Composed:
         """All mechanisms as one."""

@@ -19,6 +19,7 @@ _NAMES = {
     Kind.BOOLEAN: "bool",
     Kind.DATE: "date32",
     Kind.TIMESTAMP: "timestamp[us]",
+    Kind.ZONED: "timestamp[us]",  # as it is read
 }
 
 

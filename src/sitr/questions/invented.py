@@ -14,6 +14,7 @@ from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from sitr.dataset.schema import Column, Kind, Table
+from sitr.dataset.zone import zone
 from sitr.namespace import Later
 from sitr.neighbors.unit import Person
 from sitr.questions.arrow import arrow_type
@@ -64,7 +65,7 @@ def invented(table: Table, *, rows: int, seed: int) -> pa.Table:
             [_person(column, people[row], row, chance) for row in range(rows)]
             if isinstance(table.unit, Person) and column.name == table.unit.column
             else [_value(column, chance.drawn(column.name, row)) for row in range(rows)],
-            _type(column.kind),
+            _type(column),
         )
         for column in table.columns
     }
@@ -104,6 +105,11 @@ def _value(column: Column, drawn: int) -> Any:
     drawn, seldom = divmod(drawn, SELDOM)
     if seldom == 0:
         return None
+    found = _known(column, drawn)
+    return found if found is None or column.zone is None else zone(column.zone).moment(found)
+
+
+def _known(column: Column, drawn: int) -> Any:
     if column.keys is not None:
         return column.keys[drawn % len(column.keys)]
     if column.quantised is not None:
@@ -126,7 +132,9 @@ def _within(column: Column, drawn: int) -> Any:
     return float(granules * column.quantised.granularity)
 
 
-def _type(kind: Kind) -> pa.DataType:
-    if kind is Kind.BYTES:
+def _type(column: Column) -> pa.DataType:
+    if column.zone is not None:
+        return pa.timestamp("us", column.zone)
+    if column.kind is Kind.BYTES:
         return pa.binary()
-    return pa.list_(pa.int64()) if kind is Kind.OTHER else arrow_type(kind)
+    return pa.list_(pa.int64()) if column.kind is Kind.OTHER else arrow_type(column.kind)

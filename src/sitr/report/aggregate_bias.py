@@ -33,6 +33,12 @@ def notes_of(release: Release, words: Words) -> tuple[str, ...]:
         intervals = (release.estimates(column, confidence=CONFIDENCE) for column in counts)
         if any(isinstance(one.low, Fraction) and one.low <= 0 for found in intervals for one in found):
             notes.append(words.ranks.empty())
+    return (*notes, *left_out_notes(release, words))
+
+
+def left_out_notes(release: Release, words: Words) -> tuple[str, ...]:
+    """What caps and bounds left out, as far as it was measured and is more than noise."""
+    notes = []
     people = beyond_groups(release)
     if people is not None and _certain(people):
         notes.append(words.aggregate.beyond(people, release.plan.query))

@@ -24,14 +24,14 @@ _BLOCK = 200
 def answer_table(release: Release, left: Sequence[LeftOut], words: Words) -> PaperTable:
     """The rows of an answer: its keys, its numbers with their intervals, and what was left out."""
     plan = release.plan
-    interval, names = words.label("95% interval"), [column.name for column in plan.columns]
+    interval = words.label("95% interval")
     say, query = words.aggregate, plan.query
     pairs = (
         (
-            PaperColumn(heading(name, plan, words), Role.NUMBER),
-            PaperColumn(interval, Role.INTERVAL, of=words.interval_of(name), terminal=False),
+            PaperColumn(heading(each.name, plan, words), Role.NUMBER, computed=not each.released),
+            PaperColumn(interval, Role.INTERVAL, of=words.interval_of(each.name), terminal=False),
         )
-        for name in names
+        for each in plan.columns
     )
     keys = (PaperColumn(key.name, Role.KEY) for key in query.keys)
     lost = (

@@ -22,7 +22,11 @@ def table(publication: GroupedTables, words: Words) -> PaperTable:
     for measure in plan.measures:
         name = visible(measure.name)
         columns += [
-            PaperColumn(words.aggregate.unmeasured(name) if plan.records.query.unmeasured else name, Role.NUMBER),
+            PaperColumn(
+                words.aggregate.unmeasured(name) if plan.records.query.unmeasured else name,
+                Role.NUMBER,
+                computed=not measure.adds_up,
+            ),
             PaperColumn(words.label("95% interval"), Role.INTERVAL, of=name),
         ]
     return PaperTable(tuple(columns), lambda: _rows(publication, words), publication.table().num_rows)

@@ -53,6 +53,8 @@ class PaperColumn:
     """Whether a terminal has room for it."""
     detail: bool = False
     """Whether a page shows it only on demand, in a table of its own beside the keys."""
+    computed: bool = False
+    """Whether its numbers follow from released ones and are not among them; the checker compares those of others."""
 
 
 @dataclass(frozen=True, slots=True)

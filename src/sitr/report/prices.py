@@ -19,6 +19,9 @@ from sitr.report.words.words import Words
 Errors = Callable[[Any, Words], Facts]
 """The error of each column of a plan, in words."""
 
+WIDEST = 6
+"""With more errors than this, each has a row, and each price a column."""
+
 Contents = Callable[[Any], list[dict[str, Any]]]
 """The error of each column of a plan, for machines."""
 
@@ -49,14 +52,20 @@ def priced(
     once = cache(lambda: tuple(plans()))
     words = paper.words
 
+    def marked(each: Plan) -> str:
+        text = words.notation(each.price)
+        if each.price == plan.price:
+            return words.this_price(text)
+        all_of_it = not isinstance(each.price, RandomDP) and all_left(each.price, standing)
+        return words.whole_rest(text) if all_of_it else text
+
     def rows() -> Iterable[tuple[str, ...]]:
         for each in once():
-            text = words.notation(each.price)
-            if each.price == plan.price:
-                text = words.this_price(text)
-            elif not isinstance(each.price, RandomDP) and all_left(each.price, standing):
-                text = words.whole_rest(text)
-            yield (text, *(error for _, error in errors(each, words)))
+            yield (marked(each), *(error for _, error in errors(each, words)))
+
+    def by_error() -> Iterable[tuple[str, ...]]:
+        for one in zip(*(errors(each, words) for each in once()), strict=True):
+            yield (visible(one[0][0]), *(error for _, error in one))
 
     def content() -> dict[str, Any]:
         found = [
@@ -70,11 +79,12 @@ def priced(
         return paper.to_dict() | {"prices": found}
 
     def table() -> PaperTable | None:
-        names = [name for name, _ in errors(plan, words)]
-        columns = (
-            PaperColumn(words.label("price"), Role.KEY),
-            *(PaperColumn(visible(name), Role.NUMBER) for name in names),
-        )
-        return PaperTable(columns, rows, len(once())) if len(once()) > 1 else None
+        if len(once()) < 2:
+            return None
+        names = [visible(name) for name, _ in errors(plan, words)]
+        long = len(names) > WIDEST
+        corner, heads = ("column", [marked(each) for each in once()]) if long else ("price", names)
+        columns = (PaperColumn(words.label(corner), Role.KEY), *(PaperColumn(head, Role.NUMBER) for head in heads))
+        return PaperTable(columns, by_error if long else rows, len(names) if long else len(once()))
 
     return replace(paper, prices=table, to_dict=content)

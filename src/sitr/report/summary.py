@@ -58,7 +58,13 @@ def _described(column: Described, table: Description, words: Words) -> tuple[str
     else:
         listed = words.comma.join(words.aggregate.key(key) for key in column.keys or ())
         values = say.values(column, shortened(listed, most=_MOST_LETTERS))
-    return visible(column.name), words.label(column.kind.value), say.bounds(column), values
+    return visible(column.name), type_of(column, words), say.bounds(column), values
+
+
+def type_of(column: Described, words: Words) -> str:
+    """The type of a column, with the zone in which its moments are read."""
+    found = words.label(column.kind.value)
+    return found if column.zone is None else f"{found} ({column.zone})"
 
 
 def _plain(end: object) -> float | str | None:

@@ -128,6 +128,7 @@ def quality(found: Quality, receipt: Receipt | None, *, private: bool, words: Wo
         ("compared", say.compared(found)),
         *((("accuracy", say.accuracy(*found.scores)),) if found.scores is not None else ()),
         *((("propensity", say.propensity(found.propensity)),) if found.propensity is not None else ()),
+        *((("regression", say.regression(found.regression)),) if found.regression else ()),
         *(() if receipt is None else (*again(receipt, words), *entry(receipt, words))),
     )
     return Paper(
@@ -261,5 +262,9 @@ def _figures(found: Quality, *, private: bool) -> dict[str, Any]:
         "correlations": listed(found.correlations),
         "propensity": found.propensity,
         "subgroups": listed(found.subgroups),
+        "regression": [
+            {"term": each.term, "synthetic": each.synthetic, "real": each.real, "error_95": each.error}
+            for each in found.regression
+        ],
         "scores": None if found.scores is None else dict(zip(("synthetic", "real"), found.scores, strict=True)),
     }

@@ -28,9 +28,6 @@ from sitr.report.words.words import Words, in_words
 
 KIND = "tables"
 
-MOST_ERRORS = 6
-"""The most errors that are shown at other prices."""
-
 ALL = AllDigits()
 
 
@@ -80,7 +77,7 @@ def answer(publication: PublishedTables, receipt: Receipt, *, words: Words | Non
         ),
         title="Private tables",
         card=(("released", say.released(plan)), ("noise", say.noise(plan))),
-        table=_table(publication, words),
+        table=_table(publication, words, computed=receipt.alike),
         picture=lambda: chart(publication, words=words),
         caps=words.aggregate.contribution(plan.records.query),
     )
@@ -111,25 +108,24 @@ def preview(plan: TablesPlan, standing: Filter, *, words: Words | None = None) -
 
 
 def errors(plan: TablesPlan, words: Words) -> Facts:
-    """The errors of the first tables, in words."""
+    """The errors of all tables, in words."""
     return tuple(
         (words.tables.title(plan, node, measure), words.numerals(f"± {error(Fraction(_far(plan, measure, node)))}"))
-        for measure, node in _first(plan)
+        for measure, node in _added(plan)
     )
 
 
 def error_contents(plan: TablesPlan) -> list[dict[str, Any]]:
-    """The errors of the first tables, for machines."""
+    """The errors of all tables, for machines."""
     return [
         {"name": column_name(measure, plan.workload, node), "error": _far(plan, measure, node)}
-        for measure, node in _first(plan)
+        for measure, node in _added(plan)
     ]
 
 
-def _first(plan: TablesPlan) -> list[tuple[Measure, Node]]:
+def _added(plan: TablesPlan) -> list[tuple[Measure, Node]]:
     """Means are left out: their errors depend on the number of rows."""
-    wanted = [(measure, node) for node in plan.workload.tables for measure in plan.measures if measure.adds_up]
-    return wanted[:MOST_ERRORS]
+    return [(measure, node) for node in plan.workload.tables for measure in plan.measures if measure.adds_up]
 
 
 def _far(plan: TablesPlan, measure: Measure, node: Node) -> float:
@@ -195,7 +191,8 @@ def _shifts(publication: PublishedTables, node: Node) -> dict[str, dict[str, flo
     return found
 
 
-def _table(publication: PublishedTables, words: Words) -> PaperTable:
+def _table(publication: PublishedTables, words: Words, *, computed: bool) -> PaperTable:
+    """All cells of all tables; their numbers may be computed from those that were released for another plan."""
     plan = publication.plan
     if isinstance(publication, GroupedTables):
         return grouped.table(publication, words)
@@ -203,7 +200,11 @@ def _table(publication: PublishedTables, words: Words) -> PaperTable:
     for measure in plan.measures:
         name = words.tables.measure(measure)
         columns += [
-            PaperColumn(words.aggregate.unmeasured(name) if plan.records.query.unmeasured else name, Role.NUMBER),
+            PaperColumn(
+                words.aggregate.unmeasured(name) if plan.records.query.unmeasured else name,
+                Role.NUMBER,
+                computed=computed or not measure.adds_up,
+            ),
             PaperColumn(words.label("95% interval"), Role.INTERVAL, of=name),
         ]
     size = sum(map(plan.workload.cells, plan.workload.tables))
@@ -233,7 +234,10 @@ def _rows(publication: PublishedTables, words: Words) -> Iterator[tuple[str, ...
 
 
 def _written(publication: PublishedTables, measure: Measure, node: Node, words: Words) -> Iterator[tuple[str, str]]:
-    """The number and the interval of each cell, to the first two digits of the error: of a mean, of its own."""
+    """The number and the interval of each cell, to the first two digits of the error.
+
+    Of a mean that is its own, and of a rounded number too: its interval has no impossible numbers, and may be narrower.
+    """
     plan = publication.plan
     step = None if measure.ends is not None else plan.step(measure)
     form = Figures.fitting(Fraction(plan.error(measure, node, confidence=CONFIDENCE)), step=step)
@@ -242,7 +246,8 @@ def _written(publication: PublishedTables, measure: Measure, node: Node, words: 
     for value, *both in zip(cells, *ends, strict=True):
         low, high = map(Fraction, both)
         one = Estimate(None if math.isnan(value) else Fraction(value), low, high)
-        own = form if step is not None else Figures.fitting(max(high - low, Fraction(1, 10**9)) / 2, step=None)
+        alone = step is None or plan.whole
+        own = Figures.fitting(max(high - low, Fraction(1, 10**9)) / 2, step=step) if alone else form
         short, full = ((_value(each, one, words), words.interval(each.low(one), each.high(one))) for each in (own, ALL))
         yield Rounded(short[0], exact=full[0]), Rounded(short[1], exact=full[1])
 

@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from sitr.errors import NotAllowed
 from sitr.flavors.notation import parse
 from sitr.report.envelope import promise_dict
-from sitr.server import content, registered
+from sitr.server import certificates, content, registered
 from sitr.server.access import ANYONE, EVERYBODY, Allowed, Caller, Decided, Everybody, Here, Limits, NotFound, Previewed
 from sitr.server.api_questions import Asks, Exact, MayPreview, Object, answered
 from sitr.server.attempts import Attempts
@@ -113,6 +113,15 @@ class InvitationBody(Body):
 
     name: str
     role: UserRole
+
+
+class CertificateBody(Body):
+    """A certificate, as it was written."""
+
+    model_config = ConfigDict(str_max_length=2_000_000)  # the limit of the whole request is less, unless it is raised
+
+    page: str = Field(description="The whole HTML file.")
+    file: str = Field("", max_length=200, description="Its name, for messages.")
 
 
 class IdentityBody(Body):
@@ -314,6 +323,13 @@ def ledger(name: str, caller: Audits, office: Here) -> dict[str, Any]:
 def verify(name: str, caller: Audits, office: Here) -> dict[str, Any]:
     """Whether every row of the ledger is as it was signed, and the chain is whole."""
     return content.examined(office.examine(caller.user, name))
+
+
+@router.post("/datasets/{name}/certificates/verify", response_model=Object)
+def verify_certificate(name: str, body: CertificateBody, caller: Audits, office: Here) -> Any:
+    """Whether the ledger recorded exactly this page for an entry of this data set. Reads no rows."""
+    page = body.page.encode(errors="replace")
+    return certificates.as_json(certificates.verified(office, caller.user, name, page, file=body.file))
 
 
 # What stewards and administrators do

@@ -5,8 +5,10 @@ With `?exact=true` an answer comes as the server keeps it, with its whole receip
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query
 from fastapi.responses import JSONResponse
@@ -15,6 +17,7 @@ from sitr.ledger.looking import looking
 from sitr.server import releases
 from sitr.server.access import Allowed, Caller, Decided, Here, Limits
 from sitr.server.bodies import (
+    AnyBody,
     AskBody,
     BatchAskBody,
     HistogramAskBody,
@@ -23,16 +26,13 @@ from sitr.server.bodies import (
     SynthesizeBody,
     TablesAskBody,
 )
-from sitr.server.releases import Made, Terms
+from sitr.server.limiter import Limiter
+from sitr.server.office import Office
+from sitr.server.releases import Terms
 from sitr.server.role import Scope, UserRole
+from sitr.server.settings import Settings
 from sitr.session.answer import Answer
 from sitr.session.carried import written
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sitr.server.limiter import Limiter
-    from sitr.server.settings import Settings
 
 router = APIRouter(prefix="/api/v1")
 
@@ -46,182 +46,132 @@ Exact = Annotated[bool, Query(description="The answer as the server keeps it, wi
 
 
 def answered(answer: Answer, *, exact: bool = False) -> JSONResponse:
-    """An answer as JSON, without the place on the server's disk where it is kept."""
+    """An answer as JSON, as it is kept or for people."""
     with looking():
-        if exact:
-            return JSONResponse(written(answer.receipt))
-        found = answer.to_dict()
+        return JSONResponse(written(answer.receipt) if exact else _envelope(answer))
+
+
+def _envelope(answer: Answer) -> Object:
+    """An answer for people, without the place on the server's disk where it is kept."""
+    found = answer.to_dict()
     found["receipt"]["kept"] = found["receipt"]["kept"] is not None
-    return JSONResponse(found)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Reception:
+    """Where questions of every kind are handed in, and how often somebody may do that."""
+
+    office: Office
+    limiter: Limiter
+    settings: Settings
+    key: str | None = None
+    exact: bool = False
+
+    @contextmanager
+    def released(self, name: str, body: AnyBody, caller: Caller) -> Iterator[Answer]:
+        """Charge the price and answer. Until this ends, it counts among those for which somebody may wait at once."""
+        self.limiter.count("ask", caller.name, most=self.settings.answers_per_minute)
+        with self.limiter.running(caller.name, most=self.settings.answers_at_once):
+            yield releases.release(self.office, caller.user, name, body.made, _terms(body, self.key))
+
+    def answer(self, name: str, body: AnyBody, caller: Caller) -> JSONResponse:
+        """The same, as JSON."""
+        with self.released(name, body, caller) as found:
+            return answered(found, exact=self.exact)
+
+    def preview(self, name: str, body: AnyBody, caller: Caller) -> JSONResponse:
+        """What an answer would cost and how far off it would be. Free; reads no rows."""
+        self.limiter.count("preview", caller.name, most=self.settings.previews_per_minute, times=body.effort)
+        return JSONResponse(releases.preview(self.office, caller.user, name, body.made, _terms(body)).to_dict())
 
 
 def _terms(body: PayingBody, key: str | None = None) -> Terms:
     return Terms(body.price, body.account, body.period, body.request, key, body.fresh, body.plan)
 
 
-@contextmanager
-def _allowed(caller: Caller, limiter: Limiter, settings: Settings) -> Iterator[None]:
-    """Count an answer, and let somebody wait for a few of them at once."""
-    limiter.count("ask", caller.name, most=settings.answers_per_minute)
-    with limiter.running(caller.name, most=settings.answers_at_once):
-        yield
+async def _free(office: Here, limiter: Limits, settings: Decided) -> Reception:
+    return Reception(office, limiter, settings)
+
+
+async def _paid(office: Here, limiter: Limits, settings: Decided, key: Key = None, exact: Exact = False) -> Reception:
+    return Reception(office, limiter, settings, key, exact)
+
+
+Free = Annotated[Reception, Depends(_free)]
+Paid = Annotated[Reception, Depends(_paid)]
 
 
 @router.post("/datasets/{name}/ask", response_model=Object)
-def ask(
-    name: str,
-    body: AskBody,
-    caller: Asks,
-    office: Here,
-    limiter: Limits,
-    settings: Decided,
-    key: Key = None,
-    exact: Exact = False,
-) -> Any:
+def ask(name: str, body: AskBody, caller: Asks, at: Paid) -> Any:
     """Charge the price and answer. With an Idempotency-Key, a repeated question is charged once."""
-    with _allowed(caller, limiter, settings):
-        return answered(releases.release(office, caller.user, name, body.made, _terms(body, key)), exact=exact)
+    return at.answer(name, body, caller)
 
 
 @router.post("/datasets/{name}/batch", response_model=Object)
-def batch(
-    name: str,
-    body: BatchAskBody,
-    caller: Asks,
-    office: Here,
-    limiter: Limits,
-    settings: Decided,
-    key: Key = None,
-    exact: Exact = False,
-) -> Any:
+def batch(name: str, body: BatchAskBody, caller: Asks, at: Paid) -> Any:
     """Several questions with one plan and one charge."""
-    with _allowed(caller, limiter, settings):
-        return answered(releases.release(office, caller.user, name, body.made, _terms(body, key)), exact=exact)
+    return at.answer(name, body, caller)
 
 
 @router.post("/datasets/{name}/histogram", response_model=Object)
-def histogram(
-    name: str,
-    body: HistogramAskBody,
-    caller: Asks,
-    office: Here,
-    limiter: Limits,
-    settings: Decided,
-    key: Key = None,
-    exact: Exact = False,
-) -> Any:
+def histogram(name: str, body: HistogramAskBody, caller: Asks, at: Paid) -> Any:
     """Counts in the public cells of one or several columns."""
-    with _allowed(caller, limiter, settings):
-        return answered(releases.release(office, caller.user, name, body.made, _terms(body, key)), exact=exact)
+    return at.answer(name, body, caller)
 
 
 @router.post("/datasets/{name}/tables", response_model=Object)
-def tables(
-    name: str,
-    body: TablesAskBody,
-    caller: Asks,
-    office: Here,
-    limiter: Limits,
-    settings: Decided,
-    key: Key = None,
-    exact: Exact = False,
-) -> Any:
+def tables(name: str, body: TablesAskBody, caller: Asks, at: Paid) -> Any:
     """Many tables that add up, for one price."""
-    with _allowed(caller, limiter, settings):
-        return answered(releases.release(office, caller.user, name, body.made, _terms(body, key)), exact=exact)
+    return at.answer(name, body, caller)
 
 
 @router.post("/datasets/{name}/suggest", response_model=Object)
-def suggest(
-    name: str,
-    body: SuggestBody,
-    caller: Asks,
-    office: Here,
-    limiter: Limits,
-    settings: Decided,
-    key: Key = None,
-    exact: Exact = False,
-) -> Any:
+def suggest(name: str, body: SuggestBody, caller: Asks, at: Paid) -> Any:
     """Caps and bounds for a question, chosen privately for a price."""
-    with _allowed(caller, limiter, settings):
-        return answered(releases.release(office, caller.user, name, body.made, _terms(body, key)), exact=exact)
+    return at.answer(name, body, caller)
 
 
 @router.post("/datasets/{name}/synthesize", response_model=Object)
-def synthesize(
-    name: str,
-    body: SynthesizeBody,
-    caller: Asks,
-    office: Here,
-    limiter: Limits,
-    settings: Decided,
-    key: Key = None,
-    exact: Exact = False,
-) -> Any:
+def synthesize(name: str, body: SynthesizeBody, caller: Asks, at: Paid) -> Any:
     """Synthetic rows, and how they were made. Repeated at the same price, the same rows come again for free.
 
     With `?exact=true`, `model` is the model file in Base64, from which any number of rows can be drawn.
     """
-    with _allowed(caller, limiter, settings):
-        found = releases.release(office, caller.user, name, body.made, _terms(body, key))
-        if exact:
+    with at.released(name, body, caller) as found:
+        if at.exact:
             return JSONResponse({"model": releases.model(found, body.rows)})
-        rows = releases.drawn(found, body.rows)
-    return JSONResponse({"answer": _envelope(found), "rows": rows})
-
-
-def _envelope(answer: Answer) -> Object:
-    found = answer.to_dict()
-    found["receipt"]["kept"] = found["receipt"]["kept"] is not None
-    return found
+        return JSONResponse({"answer": _envelope(found), "rows": releases.drawn(found, body.rows)})
 
 
 # Previews
 
 
-def _previewed(
-    name: str, made: Made, body: PayingBody, caller: Caller, office: Here, limits: tuple[Limiter, int]
-) -> Any:
-    limiter, most = limits
-    limiter.count("preview", caller.name, most=most, times=body.effort)
-    return JSONResponse(releases.preview(office, caller.user, name, made, _terms(body)).to_dict())
-
-
 @router.post("/datasets/{name}/batch/preview", response_model=Object)
-def preview_batch(
-    name: str, body: BatchAskBody, caller: MayPreview, office: Here, limiter: Limits, settings: Decided
-) -> Any:
+def preview_batch(name: str, body: BatchAskBody, caller: MayPreview, at: Free) -> Any:
     """The same for a batch. Free; reads no rows."""
-    return _previewed(name, body.made, body, caller, office, (limiter, settings.previews_per_minute))
+    return at.preview(name, body, caller)
 
 
 @router.post("/datasets/{name}/histogram/preview", response_model=Object)
-def preview_histogram(
-    name: str, body: HistogramAskBody, caller: MayPreview, office: Here, limiter: Limits, settings: Decided
-) -> Any:
+def preview_histogram(name: str, body: HistogramAskBody, caller: MayPreview, at: Free) -> Any:
     """The same for a histogram. Free; reads no rows."""
-    return _previewed(name, body.made, body, caller, office, (limiter, settings.previews_per_minute))
+    return at.preview(name, body, caller)
 
 
 @router.post("/datasets/{name}/tables/preview", response_model=Object)
-def preview_tables(
-    name: str, body: TablesAskBody, caller: MayPreview, office: Here, limiter: Limits, settings: Decided
-) -> Any:
+def preview_tables(name: str, body: TablesAskBody, caller: MayPreview, at: Free) -> Any:
     """The same for tables. Free; reads no rows."""
-    return _previewed(name, body.made, body, caller, office, (limiter, settings.previews_per_minute))
+    return at.preview(name, body, caller)
 
 
 @router.post("/datasets/{name}/suggest/preview", response_model=Object)
-def preview_suggest(
-    name: str, body: SuggestBody, caller: MayPreview, office: Here, limiter: Limits, settings: Decided
-) -> Any:
+def preview_suggest(name: str, body: SuggestBody, caller: MayPreview, at: Free) -> Any:
     """The same for a suggestion. Free; reads no rows."""
-    return _previewed(name, body.made, body, caller, office, (limiter, settings.previews_per_minute))
+    return at.preview(name, body, caller)
 
 
 @router.post("/datasets/{name}/synthesize/preview", response_model=Object)
-def preview_synthesize(
-    name: str, body: SynthesizeBody, caller: MayPreview, office: Here, limiter: Limits, settings: Decided
-) -> Any:
+def preview_synthesize(name: str, body: SynthesizeBody, caller: MayPreview, at: Free) -> Any:
     """The same for synthetic rows. Free; reads no rows."""
-    return _previewed(name, body.made, body, caller, office, (limiter, settings.previews_per_minute))
+    return at.preview(name, body, caller)

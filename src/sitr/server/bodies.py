@@ -172,3 +172,7 @@ class SynthesizeBody(PayingBody):
             constant=self.constant,
             order=self.order,
         )
+
+
+AnyBody = AskBody | BatchAskBody | HistogramAskBody | TablesAskBody | SuggestBody | SynthesizeBody
+"""Every kind of question that is paid."""

@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from sitr.errors import SitrError
+from sitr.report.words.messages import said
 from sitr.report.words.words import in_words
 from sitr.server.access import Forbidden, NotFound, Unauthenticated, local
 from sitr.server.guard import why
@@ -58,7 +59,7 @@ def _refused(request: Request, error: Exception) -> Any:
 
 def _unknown_caller(request: Request, error: Exception) -> Any:
     if _for_program(request):
-        detail = plain_problem(401, "Unauthenticated", "A valid token is needed: Authorization: Bearer sitr_…")
+        detail = plain_problem(401, "Unauthenticated", said("A valid token is needed: Authorization: Bearer sitr_…"))
         return JSONResponse(detail, 401, {"www-authenticate": "Bearer"}, media_type=MEDIA)
     if live(request):  # a part of a page cannot be the login: the browser goes there, and then back
         here = local(urlsplit(request.headers.get("hx-current-url", "/")).path)
@@ -71,7 +72,7 @@ def _malformed(request: Request, error: Exception) -> Any:
     if _for_program(request):
         found = cast("RequestValidationError", error).errors()
         places = ", ".join(".".join(map(str, each["loc"][1:])) for each in found)
-        detail = plain_problem(422, "Malformed", f"The request is not as expected at: {places}.")
+        detail = plain_problem(422, "Malformed", said(f"The request is not as expected at: {places}."))
         return JSONResponse(detail, 422, media_type=MEDIA)
     return _sentence(request, 422, in_words().server.bad_form)
 
@@ -81,7 +82,8 @@ def _other(request: Request, error: Exception) -> Any:
     if _for_program(request):
         detail = plain_problem(found.status_code, "Refused", why(found.status_code))
         return JSONResponse(detail, found.status_code, found.headers, media_type=MEDIA)
-    return _sentence(request, found.status_code, in_words().server.not_found)
+    missing = found.status_code == 404
+    return _sentence(request, found.status_code, in_words().server.not_found if missing else why(found.status_code))
 
 
 def _simple(status: int, title: str, sentence: str) -> Callable[[Request, Exception], Any]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, cast
+from typing import Any
 
 from sitr.errors import (
     BackendFailure,
@@ -31,16 +31,18 @@ from sitr.flavors.notation import parse
 from sitr.ledger.approval import queue
 from sitr.ledger.entry import Account, Entry
 from sitr.ledger.examine import Examined
+from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.looking import looking
 from sitr.ledger.proposals import Proposal, Status
 from sitr.ledger.roles import Duty, Member, check_charge
+from sitr.ledger.sql import SqlLedger
 from sitr.ledger.steward import in_file
 from sitr.ledger.who import acting
 from sitr.report.chart.budget import budget_bar
 from sitr.report.chart.spending import chart as spending
 from sitr.report.chart.svg import standalone
 from sitr.server.role import UserRole
-from sitr.server.sent import SentQuestion, check_length, check_reason, understood
+from sitr.server.sent import SentQuestion, check_reason, understood
 from sitr.server.users import User, Users
 from sitr.session.answer import Answer
 from sitr.session.budget import Budget
@@ -244,49 +246,6 @@ class Office:
         with self.acting_as(user, name) as found:
             return understood(found.paying(account, period=period), asked).preview(error=errors)
 
-    def ask(
-        self,
-        user: User,
-        name: str,
-        asked: SentQuestion,
-        price: str,
-        *,
-        account: str = "",
-        period: str = "",
-        request: int | None = None,
-        key: str | None = None,
-        fresh: bool = False,
-    ) -> Answer:
-        """Charge the price and answer."""
-        with self.acting_as(user, name) as found:
-            with looking():
-                budget = found.paying(account, request=request, key=key, period=period)
-            return cast("Answer", understood(budget, asked).release(parse(price), fresh=fresh))
-
-    def batch(
-        self,
-        user: User,
-        name: str,
-        asked: Sequence[SentQuestion],
-        price: str,
-        *,
-        account: str = "",
-        key: str | None = None,
-    ) -> Answer:
-        """Several questions with one plan and one charge."""
-        with self.acting_as(user, name) as found:
-            check_length(asked)
-            budget = found.paying(account, key=key)
-            questions = [understood(budget, each) for each in asked]
-            return budget.batch(questions).release(parse(price))
-
-    def histogram(
-        self, user: User, name: str, columns: Sequence[str], price: str, *, account: str = "", key: str | None = None
-    ) -> Answer:
-        """Count people or rows in every cell of some columns."""
-        with self.acting_as(user, name) as found:
-            return found.paying(account, key=key).histogram(*columns).release(parse(price))
-
     # Requests
 
     def propose(
@@ -428,10 +387,12 @@ def _readable(name: str) -> Iterator[None]:
 
 
 def _places(path: Path, dataset: Dataset, budget: Budget) -> frozenset[str]:
-    """The folders of the description and of its rows, and the place of its ledger, or the address of a database."""
-    source, ledger = dataset.source, str(getattr(budget.ledger, "path", ""))
-    rows = source.parent if isinstance(source, Path) else getattr(source, "place", "")
-    found = {str(each) for each in (path.parent, path.resolve().parent, rows, ledger)}
+    """The folders of the description and of its rows, and the place of its ledger, or the addresses of databases."""
+    source, kept = dataset.source, budget.ledger
+    rows = [source.parent] if isinstance(source, Path) else [getattr(source, name, "") for name in ("place", "url")]
+    ledger: list[object] = [kept.path] if isinstance(kept, LazyLedger) else []
+    ledger += [kept.place, kept.where] if isinstance(kept, SqlLedger) else []
+    found = {str(each) for each in (path.parent, path.resolve().parent, *rows, *ledger)}
     return frozenset(found - {"", ".", "/"})
 
 

@@ -62,9 +62,10 @@ def ask(
     check_named(at.table, question.reading())
     if at.elsewhere is not None:  # nothing is charged or read here
         return _elsewhere(at, question, plan, price, coins=coins, fresh=fresh)
-    if at.warrant.key and (found := kept.repeated(plan, at=at)) is not None:
+    written = kept.WrittenPlan(plan)
+    if at.warrant.key and (found := kept.repeated(written, at=at)) is not None:
         return found
-    if coins is None and not fresh and (found := kept.again(plan, at=at)) is not None:
+    if coins is None and not fresh and (found := kept.again(written, at=at)) is not None:
         return found
     if coins is not None and not callable(getattr(coins, "bits", None)):
         raise InvalidUse(
@@ -75,7 +76,7 @@ def ask(
     check_able(backend, question)
     for other in at.beside:
         check_unchanged(other.backend, other.table)
-    asked = {"question": plan.text, **kept.recorded(plan, tossed, at=at)}
+    asked = {"question": plan.text, **kept.recorded(written, tossed, at=at)}
     if at.beside:  # all accounts, or none
         desks = (at, *at.beside)
         accounts, warrants = [(desk.ledger, desk.account) for desk in desks], [desk.warrant for desk in desks]
@@ -89,13 +90,13 @@ def ask(
     receipt = Receipt.of(entry, standing, tossed, table=at.table, ledger=at.ledger, beside=beside)
     with deadline.padded(plan, public, question.reading()) as departed:
         released = _released(question, plan, backend, tossed)
-    receipt = kept.keep(replace(receipt, departures=tuple(departed)), plan, released, at=at)
+    receipt = kept.keep(replace(receipt, departures=tuple(departed)), written, released, at=at)
     if then is not None:
         second = then(released, receipt)
         with deadline.padded(plan, public, second.reading()) as departed:
             released = _released(second, plan, backend, tossed)
         both = (*receipt.departures, *departed)
-        receipt = kept.keep(replace(receipt, departures=both), plan, released, at=at)
+        receipt = kept.keep(replace(receipt, departures=both), written, released, at=at)
     return released, receipt
 
 

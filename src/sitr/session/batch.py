@@ -196,7 +196,9 @@ def _check(request: object, at: Desk) -> None:
         raise QuestionError(
             wanted="questions made by budget.sql(…) or budget.agg(…) in a batch",
             given=f"{request!r}",
-            do="Ask other kinds of questions one by one.",
+            do="Write for example budget.batch([budget.sql(…), budget.sql(…)])."
+            if isinstance(request, str)
+            else "Ask other kinds of questions one by one.",
         )
     if request.question.query.query.sets:
         raise QuestionError(

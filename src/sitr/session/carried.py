@@ -108,6 +108,7 @@ def _receipt(found: Receipt) -> dict[str, Any]:
         "private": found.private,
         "sha256": found.sha256,
         "again": found.again,
+        "alike": found.alike,
         "coins": found.coins.value,
         "departures": [[each.seconds, each.multiple] for each in found.departures],
     }
@@ -122,6 +123,7 @@ def _read_receipt(content: Mapping[str, Any], ledger: Ledger) -> Receipt:
         private=content["private"] is True,
         sha256=content["sha256"],
         again=content["again"] is True,
+        alike=content.get("alike") is True,
         ledger=ledger,
         coins=Provenance(content["coins"]),
         departures=tuple(Departure(float(seconds), int(times)) for seconds, times in content["departures"]),

@@ -273,8 +273,9 @@ class Dataset(Displayed):
         if self._backend is not None:
             return self._backend
         assert self.described is not None
-        kinds = {column.name: column.kind for column in self.table.columns}
-        return opening.open_source(self.described.source, types=kinds, format=self.described.format)
+        kinds = {column.name: column.stored for column in self.table.columns}
+        found = opening.open_source(self.described.source, types=kinds, format=self.described.format)
+        return opening.in_zones(found, self.table)
 
     def _budget(self, ledger: Ledger, publication: Publication | None = None, *, keep: bool = True) -> Budget:
         said = publication or (Publication() if self.described is None else self.described.publication)
@@ -341,6 +342,7 @@ class Unprotected:
         name: str | None,
         public: Mapping[str, str | Path | ArrowStream],
         max_rows: int | None = None,
+        zones: Mapping[str, str] | None = None,
     ) -> Dataset:
         """The data set with these declarations: see `protect`. Reads every value once."""
         arguments.mapping(keys, name="keys", example=KEYS)
@@ -355,13 +357,15 @@ class Unprotected:
             bounds=bounds,
             granularity=granularity,
             keys={column: some for column, some in keys.items() if not isinstance(some, str)},
+            zones=zones,
         )
         tables = published.declared(public, backend=self.backend, protected=self.source)
         check_unprotected(tables)
         if named := {column: some for column, some in keys.items() if isinstance(some, str)}:
             table = with_keys(table, named, published.catalog(table, tables, lambda: self.backend))
         self.backend.verify()
-        return Dataset(table, self.backend, opening.source_of(self.backend), public=tables)
+        rows = opening.in_zones(self.backend, table)
+        return Dataset(table, rows, opening.source_of(self.backend), public=tables)
 
 
 def look(
@@ -391,6 +395,7 @@ def protect(
     bounds: Mapping[str, tuple[Bound, Bound]] | None = None,
     granularity: Mapping[str, Number] | None = None,
     keys: Keys | None = None,
+    zones: Mapping[str, str] | None = None,
     types: Mapping[str, str] | None = None,
     accept_types: bool = False,
     relation: Relation = Relation.ADD_REMOVE,
@@ -409,7 +414,10 @@ def protect(
     groups public. `keys` are the public values of grouping columns, as a list or as the column of a public table, such
     as {"ward": "wards.ward"}; without them, only keys above a threshold are shown. `types` declares the types of a CSV
     file's columns
-    ("integer", "real", "text", "boolean", "date", "timestamp"); a value that does not fit its type counts as missing.
+    ("integer", "real", "text", "boolean", "date", "timestamp", or "timestamptz" for times with an offset such as
+    +02:00); a value that does not fit its type counts as missing. `zones`, such as {"admitted": "Europe/Paris"}, are
+    the time zones in which moments with a time zone are read; without one it is UTC, whatever the zone of a session or
+    of this machine.
     `decimal` ("." or ","), `delimiter`, `quote`, `header` (whether the first line names the columns), `date_format` and
     `timestamp_format` (such as "%d.%m.%Y") declare how the file is written, and `nulls`, such as ["NA", "-"], which
     values mean no value in every column; an empty one always does. What is not declared is proposed from the
@@ -457,6 +465,7 @@ def protect(
         bounds={} if bounds is None else bounds,
         granularity={} if granularity is None else granularity,
         keys={} if keys is None else keys,
+        zones=zones,
         relation=relation,
         name=name,
         public={} if public is None else public,

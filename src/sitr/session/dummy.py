@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar, Unpack, cast
 
 from sitr.backends.duckdb import DuckDB
+from sitr.backends.opening import in_zones
 from sitr.backends.sources import ArrowRows
 from sitr.dataset.literals import shown
 from sitr.dataset.publication import Publication
@@ -98,7 +99,7 @@ class Dummy(Generic[Opened]):
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         ledger, account = SqlLedger(Path(folder) / "dummy.db"), self.description.account
         ledger.open(account, promise=whole, neighbors=self.description.neighbors())
-        backend = DuckDB(ArrowRows(self.table))
+        backend = in_zones(DuckDB(ArrowRows(self.table)), self.description)
         return self.opening(
             Desk(self.description, lambda: backend, ledger, account, keep=False, publication=invention())
         )

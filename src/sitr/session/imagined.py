@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sitr.backends.duckdb import DuckDB
+from sitr.backends.opening import in_zones
 from sitr.backends.sources import ArrowRows
 from sitr.dataset.schema import Table
 from sitr.errors import SitrError
@@ -45,7 +46,7 @@ def imagined(request: Request[Any], preview: Preview, *, rows: int) -> Release |
     plan, at = preview.plan, request.at
     if not isinstance(plan, AggregatePlan) or at.beside or (plan.query.cells or 0) > MOST_CELLS:
         return None
-    backend = public.beside(DuckDB(ArrowRows(_rows(at.table))), at.public)
+    backend = public.beside(in_zones(DuckDB(ArrowRows(_rows(at.table))), at.table), at.public)
     coins = system_coins()
     try:
         exact = backend.read(preview.question.reading(), salt=coins.bits(63))

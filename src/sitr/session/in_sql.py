@@ -102,7 +102,10 @@ class InSql(Shared):
         by the columns; see `AggregateRequest.weights` and `targets`. `price` is paid if `release` names no other; a
         mistake in the question is shown together with what stands against it.
         """
-        check_kind(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
+        do = 'Write sql("SELECT COUNT(*) AS n FROM …").'
+        if isinstance(text, Request):
+            do = "This is a request already: write request.release(price)."
+        check_kind(text, str, wanted="a question as SQL text", do=do)
         plain, options = rewritten(text)
         said = options or Options()
         _refuse_other_unit(said, self._at.table)

@@ -35,6 +35,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import sha256
 from itertools import chain, count
 from pathlib import Path
@@ -70,6 +71,31 @@ UNREADABLE = (
 
 KEYS = {"sitr", "entry", "at", "question", "dataset", "description", "private", "plan", "released"}
 """What every file holds."""
+
+
+@dataclass(frozen=True)
+class WrittenPlan:
+    """A plan and its text, which is made once: it is compared, hashed, recorded and kept."""
+
+    plan: Plan
+
+    @cached_property
+    def content(self) -> Any:
+        """The plan as JSON; None if a part of it has none, such as a function of your own."""
+        try:
+            return plain(self.plan)
+        except InvalidUse:
+            return None
+
+    @cached_property
+    def text(self) -> str:
+        """The text of the plan; empty if it has none."""
+        return "" if self.content is None else json.dumps(self.content, sort_keys=True)
+
+    @property
+    def hash(self) -> str:
+        """The hash of the plan; empty if a part of it has no text."""
+        return sha256(self.text.encode()).hexdigest() if self.text else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +140,7 @@ class KeptAnswer:
         raise changed(self)
 
 
-def keep(receipt: Receipt, plan: Plan, released: Any, *, at: Desk) -> Receipt:
+def keep(receipt: Receipt, plan: WrittenPlan, released: Any, *, at: Desk) -> Receipt:
     """The receipt, after what was released is durable and its hash is recorded; a warning where this is impossible.
 
     The file of a second stage replaces the file of the first, and holds its numbers too.
@@ -150,48 +176,46 @@ def keep(receipt: Receipt, plan: Plan, released: Any, *, at: Desk) -> Receipt:
     return made
 
 
-def hashes(plan: Plan, *, at: Desk) -> dict[str, str]:
+def hashes(plan: WrittenPlan, *, at: Desk) -> dict[str, str]:
     """The hashes of a plan and of the public description that it is for, which stand in the entry of its charge."""
-    return {"plan": plan_hash(plan), "description": _described(at)}
+    return {"plan": plan.hash, "description": _described(at)}
 
 
-def plan_hash(plan: Plan) -> str:
-    """The hash of a plan; empty if a part of it has no text."""
-    written = _written(plan)
-    return sha256(written.encode()).hexdigest() if written else ""
-
-
-def recorded(plan: Plan, coins: Coins, *, at: Desk) -> dict[str, str]:
+def recorded(plan: WrittenPlan, coins: Coins, *, at: Desk) -> dict[str, str]:
     """What the ledger records of a charge: these hashes, the text of the plan, and whether its coins are for tests."""
     provenance = Provenance.of(coins)
     tests = provenance.value if provenance is Provenance.TEST else ""
-    return {**hashes(plan, at=at), "written": _written(plan), "coins": tests}
+    return {**hashes(plan, at=at), "written": plan.text, "coins": tests}
 
 
-def _written(plan: Plan) -> str:
-    """The text of a plan; empty if it has none."""
-    written = _plan(plan)
-    return "" if written is None else json.dumps(written, sort_keys=True)
-
-
-def again(plan: Plan, *, at: Desk) -> tuple[Any, Receipt] | None:
+def again(plan: WrittenPlan, *, at: Desk) -> tuple[Any, Receipt] | None:
     """What was released for the same plan before, the newest if there are several; None if nothing is kept.
 
-    Nothing is charged and no rows are read. `FileError` if the file was changed.
+    Nothing is charged and no rows are read. `FileError` if the file was changed. If another plan with the same
+    measurements was paid for, what it released is shown as this plan shows it, with the receipt of that charge.
     """
-    wanted = _plan(plan)
-    if not at.keep or wanted is None:
-        return None
-    for entry in at.ledger.paid(at.account, price=plan.price, question=plan.text):
-        found = find(at.ledger, entry)
-        if found is None or not found.private:
-            continue
-        if (found.content["plan"], found.content["description"]) == (wanted, _described(at)):
-            return opened(found, plan, ledger=at.ledger)
+    if (found := _newest(plan, at)) is not None:
+        return found
+    for other in plan.plan.alike():
+        if (found := _newest(WrittenPlan(other), at)) is not None:
+            released, receipt = found
+            return released.under(plan.plan), replace(receipt, alike=True)
     return None
 
 
-def repeated(plan: Plan, *, at: Desk) -> tuple[Any, Receipt] | None:
+def _newest(plan: WrittenPlan, at: Desk) -> tuple[Any, Receipt] | None:
+    if not at.keep or plan.content is None:
+        return None
+    for entry in at.ledger.paid(at.account, price=plan.plan.price, question=plan.plan.text):
+        found = find(at.ledger, entry)
+        if found is None or not found.private:
+            continue
+        if (found.content["plan"], found.content["description"]) == (plan.content, _described(at)):
+            return opened(found, plan.plan, ledger=at.ledger)
+    return None
+
+
+def repeated(plan: WrittenPlan, *, at: Desk) -> tuple[Any, Receipt] | None:
     """What was released for the charge that this user made under the same key; None if there was no such charge.
 
     A key belongs to one plan. A charge without a kept answer stays spent and is never drawn again: a second draw would
@@ -217,7 +241,7 @@ def repeated(plan: Plan, *, at: Desk) -> tuple[Any, Receipt] | None:
             do="If nobody is computing it now, it stays spent and is never drawn again; choose a new key to pay for a "
             "new answer.",
         )
-    return opened(found, plan, ledger=at.ledger)
+    return opened(found, plan.plan, ledger=at.ledger)
 
 
 def opened(found: KeptAnswer, plan: Plan, *, ledger: Ledger) -> tuple[Any, Receipt]:
@@ -314,7 +338,7 @@ def _files(texts: Iterable[tuple[Path | str, bytes]], entry: Entry) -> Iterator[
             yield KeptAnswer(path, content, sha256(data).hexdigest(), entry)
 
 
-def _content(receipt: Receipt, plan: Plan, released: Any, at: Desk) -> str:
+def _content(receipt: Receipt, plan: WrittenPlan, released: Any, at: Desk) -> str:
     """The file, byte by byte the same for the same answer."""
     content = {
         "sitr": VERSION,
@@ -325,7 +349,7 @@ def _content(receipt: Receipt, plan: Plan, released: Any, at: Desk) -> str:
         "description": _described(at),
         "private": receipt.private,
         "coins": receipt.provenance.value,
-        "plan": _plan(plan),
+        "plan": plan.content,
         "released": plain(released, without="plan"),
     }
     if receipt.departures:
@@ -338,14 +362,6 @@ def _described(at: Desk) -> str:
     others = tuple((other.table, other.source) for other in at.beside)
     public = tuple((name, published.fingerprint(source)) for name, source in sorted(at.public.items()))
     return sha256(text((at.table, at.source, *others, *public)).encode()).hexdigest()
-
-
-def _plan(plan: Plan) -> Any:
-    """The plan as JSON; None if a part of it has none, such as a function of your own."""
-    try:
-        return plain(plan)
-    except InvalidUse:
-        return None
 
 
 def _folder(ledger: Ledger) -> Path | None:

@@ -29,6 +29,11 @@ _HOME = ("plans", "questions", "mechanisms", "sensitivity", "flavors", "neighbor
 NUMBERS = frozenset("biuf")
 """The kinds of arrays that hold numbers and nothing else."""
 
+_WRITTEN_AS_IS = frozenset((bool, int, float, str, type(None)))
+
+_fields: dict[type, tuple[str, ...]] = {}
+"""The names of the fields of Sitr's dataclasses that were written."""
+
 
 def text(value: Any) -> str:
     """The value in ASCII, the same for equal values.
@@ -45,6 +50,17 @@ def plain(value: Any, *, without: str = "", aside: list[Any] | None = None) -> A
 
     Arrays are put `aside`, if a list is given: the JSON then holds their places in it.
     """
+    kind = type(value)
+    if kind in _WRITTEN_AS_IS:
+        return value
+    if (names := _fields.get(kind)) is not None:
+        parts = {name: plain(getattr(value, name), aside=aside) for name in names if name != without}
+        return {_name(kind): parts}
+    return _plain(value, without, aside)
+
+
+def _plain(value: Any, without: str, aside: list[Any] | None) -> Any:
+    """The same for a value of a class that was not written before, or is no dataclass."""
     match value:
         case Enum():
             return {"enum": [_name(type(value)), value.name]}
@@ -59,8 +75,9 @@ def plain(value: Any, *, without: str = "", aside: list[Any] | None = None) -> A
         case tuple():
             return [plain(part, aside=aside) for part in value]
         case _ if is_dataclass(value):
-            names = (each.name for each in fields(value) if each.name != without)
-            return {_name(type(value)): {name: plain(getattr(value, name), aside=aside) for name in names}}
+            _name(type(value))  # only those of Sitr
+            _fields[type(value)] = tuple(each.name for each in fields(value))
+            return plain(value, without=without, aside=aside)
         case np.ndarray() if value.dtype.kind in NUMBERS:
             return _array(value, aside)
         case np.ndarray() if value.dtype == object and all(type(number) is int for number in value):

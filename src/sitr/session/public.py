@@ -135,7 +135,8 @@ def fingerprint(source: Source) -> str:
 
 def check_apart(public: Mapping[str, Source], backend: Backend) -> None:
     """Refuse a public table that is a protected file or shares the memory of protected rows, beside it or not."""
-    sources = [backend.source, *backend.beside.values()] if isinstance(backend, DuckDB) else []
+    backends = [backend, *backend.beside.values()] if isinstance(backend, DuckDB) else []
+    sources = [each.source for each in backends]
     for name, source in public.items():
         in_database = isinstance(source, DatabaseTable | FileTable) and opening.same_table(source, backend)
         if in_database or any(_same(source, each) for each in sources):

@@ -144,7 +144,7 @@ class Request(Displayed, Generic[Answered_co]):
             reason=reason,
             errors={name: error for name, error in errors.items() if math.isfinite(error)},
             days=days,
-            **kept.hashes(found.plan, at=self.at),
+            **kept.hashes(kept.WrittenPlan(found.plan), at=self.at),
         )
 
     def release(

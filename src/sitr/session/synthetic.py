@@ -29,6 +29,7 @@ from sitr.questions.synthetic.agreement import Agreement, agreement
 from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.portrait import Portrait
 from sitr.questions.synthetic.quality import QualityQuestion
+from sitr.questions.synthetic.regression import regression
 from sitr.questions.synthetic.validity import Checked, validity
 from sitr.report import synthetic as report
 from sitr.report.chart.synthetic import chart
@@ -131,8 +132,9 @@ class Synthetic(Answer):
 
         `holdout` is the name under which the steward declared the table, `sitr.protect(…, public={name: …})`. With a
         `target`, a classifier is trained on synthetic rows and tried on the hold-out, beside one trained on half of
-        the hold-out; another one tries to tell synthetic rows from those of the hold-out; and errors are shown for each
-        value of the target (needs scikit-learn).
+        the hold-out; another one tries to tell synthetic rows from those of the hold-out; errors are shown for each
+        value of the target; and, unless the rows of each person are drawn together, the coefficients of a linear
+        regression of the target on all other columns are compared (needs scikit-learn).
         """
         real, synthetic = self._asked().holdout(holdout), self.codes(rows)
         found = quality.against(self.portrait, synthetic, real, name=holdout)
@@ -145,7 +147,8 @@ class Synthetic(Answer):
             tried = scores(names, synthetic, real, target=target, whose=None if whose is None else whose[1])
             groups = quality.subgroups(self.portrait, synthetic, real, names.index(target))
             told = propensity(synthetic, real, whose=whose)
-            found = replace(found, scores=tried, propensity=told, subgroups=groups)
+            lines = () if diary is not None else regression(self.portrait.axes, synthetic, real, names.index(target))
+            found = replace(found, scores=tried, propensity=told, subgroups=groups, regression=lines)
         return QualityAnswer(found, None, self)
 
     def measure(

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from sitr.errors import FileError, InvalidParameter, LedgerError
 from sitr.ledger.entry import Entry, Seal, Sealed
 from sitr.ledger.export import SignedHead
+from sitr.report.words.words import Words
 
 ELEMENT = "sitr-release"
 """The class of the element in which a page names its entry."""
@@ -61,25 +62,29 @@ class Books(Protocol):
 
 def verify_by_head(page: Path, head: SignedHead) -> Verified:
     """The verdict on the certificate in this file by a signed head alone, which names no questions."""
-    content, mark = _read(page)
+    content = _read(page)
+    mark = _marked(content)
     listed = head.certificates.get(_hash(content))
     if listed is None and mark.number is None:
-        raise _no_certificate(page)
+        raise _no_certificate(str(page))
     number = int(mark.number or 0) if listed is None else listed
     return Verified(Verdict.NOT_LISTED if listed is None else Verdict.VALID, number, None, None, None)
 
 
-def _read(page: Path) -> tuple[bytes, _Mark]:
+def _read(page: Path) -> bytes:
     try:
-        content = page.read_bytes()
+        return page.read_bytes()
     except OSError as failure:
         raise FileError(given=f"Cannot read {page}: {failure.strerror}.", do="Check the path.") from None
+
+
+def _marked(content: bytes) -> _Mark:
     mark = _Mark()
     mark.feed(content.decode(errors="replace"))
-    return content, mark
+    return mark
 
 
-def _no_certificate(page: Path) -> InvalidParameter:
+def _no_certificate(page: str) -> InvalidParameter:
     return InvalidParameter(
         wanted="a certificate that Sitr wrote, which names its entry in the ledger",
         given=f"{page}, which names none and which the ledger does not know",
@@ -89,11 +94,16 @@ def _no_certificate(page: Path) -> InvalidParameter:
 
 def verify(page: Path, ledger: Books) -> Verified:
     """The verdict on the certificate in this file."""
-    content, mark = _read(page)
+    return verify_page(_read(page), ledger, name=str(page))
+
+
+def verify_page(content: bytes, ledger: Books, *, name: str) -> Verified:
+    """The verdict on a certificate that came under this name."""
+    mark = _marked(content)
     released = "".join(mark.text).encode()
     sealed = [seal for seal in ledger.seals(sha256=_hash(content)) if seal.kind is Sealed.CERTIFICATE]
     if not sealed and mark.number is None:
-        raise _no_certificate(page)
+        raise _no_certificate(name)
     number = sealed[0].entry if sealed else int(mark.number or 0)
     entry = _entry(ledger, number, mark, known=bool(sealed))
     intact = any(seal.entry == number for seal in ledger.seals(sha256=_hash(released))) if entry and released else None
@@ -105,6 +115,19 @@ def verify(page: Path, ledger: Books) -> Verified:
     else:
         verdict = Verdict.OTHER_LEDGER if _exists(ledger, number) else Verdict.UNKNOWN_ENTRY
     return Verified(verdict, number, entry, intact if released else None, private)
+
+
+def sentence(found: Verified, words: Words) -> str:
+    """The verdict in words."""
+    say = words.verify
+    if found.verdict is Verdict.NOT_LISTED:
+        return say.unlisted(found.number)
+    if found.entry is None and found.verdict is Verdict.VALID:
+        return say.listed(found.number)
+    if found.entry is None:
+        unknown = found.verdict is Verdict.UNKNOWN_ENTRY
+        return say.unknown(found.number) if unknown else say.other(found.number)
+    return say.valid(found.entry) if found.verdict is Verdict.VALID else say.altered(found.entry)
 
 
 def _entry(ledger: Books, number: int, mark: _Mark, *, known: bool) -> Entry | None:

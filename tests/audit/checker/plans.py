@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,10 @@ ROWS = pa.table(
         "patient": [row % 30 for row in range(60)],
     }
 )
+STAYS = ROWS.append_column(
+    "seen", pa.array([datetime(2024, 1, 1, tzinfo=UTC) + timedelta(hours=9 * row) for row in range(60)])
+).append_column("day", pa.array([date(2024, 1, 1) + timedelta(days=6 * row) for row in range(60)]))
+"""The same rows with a moment and a date."""
 OTHER = pa.table({"patient": [row % 30 for row in range(40)], "dose": [row % 8 for row in range(40)]})
 
 COLUMNS = (
@@ -63,14 +68,22 @@ def ledger(dice: random.Random, folder: Path | None) -> Any:
     return InMemory() if folder is None else folder / name
 
 
-def opened(dice: random.Random, folder: Path | None, promise: Kept, *, rows: bool = False) -> Budget:
+def opened(
+    dice: random.Random,
+    folder: Path | None,
+    promise: Kept | str,
+    *,
+    rows: bool = False,
+    table: pa.Table = ROWS,
+    **more: Any,
+) -> Budget:
     """A budget for a description with random caps, bounds and neighbours."""
     row, replace = rows or dice.random() < 0.2, rows or dice.random() < 0.4
     caps: dict[str, Any] = {"max_groups": dice.choice([1, 2, 3, 7]), "max_rows_per_group": dice.choice([1, 2, 5])}
     if dice.random() < 0.3:
         caps["max_rows"] = dice.randint(1, 12)
     data = sitr.protect(
-        ROWS,
+        table,
         unit=sitr.Row() if row else "patient",
         relation=sitr.Relation.REPLACE_ONE if replace else sitr.Relation.ADD_REMOVE,
         bounds={"cost": (dice.choice([0, 1, -20]), dice.choice([30, 100])), "days": (-4, dice.randint(0, 9))},
@@ -78,6 +91,7 @@ def opened(dice: random.Random, folder: Path | None, promise: Kept, *, rows: boo
         keys={"ward": WARDS},
         name="visits",
         **({} if row else caps),
+        **more,
     )
     return data.budget(promise, ledger=ledger(dice, folder))
 
@@ -190,12 +204,13 @@ def suggested(dice: random.Random, folder: Path | None) -> Any:
 
 
 def auto(dice: random.Random, folder: Path | None) -> Any:
-    cost = price(dice, "pz")
+    cost = price(dice)
     while True:
         budget = opened(dice, folder, cost * 2)
         if isinstance(budget.table.unit, sitr.Row) or budget.table.max_rows is not None:
             continue
-        return budget.sql(_query(dice, keys=False), caps="auto"), cost
+        keys = getattr(cost, "delta", 0) > 0
+        return budget.sql(_query(dice, keys=keys), caps="auto"), cost
 
 
 def tables(dice: random.Random, folder: Path | None) -> Any:
@@ -225,6 +240,85 @@ def groupings(dice: random.Random, folder: Path | None) -> Any:
     return asked, cost
 
 
+def published(dice: random.Random, folder: Path | None) -> Any:
+    """Tables in whole numbers, of people, by the calendar, or of some of the rows, also at a price in μ."""
+    cost = sitr.GaussianDP(amount(dice, 0.1, 2.0)) if dice.random() < 0.3 else price(dice, "paz")
+    measures = dice.choice([["count"], ["count", "sum(cost)"], ["mean(days)", "count"], ["people"]])
+    budget = opened(dice, folder, cost * 2, table=STAYS)
+    wanted = [*dice.sample(["ward", ("ward", "month"), "year", ("quarter", "ward"), ()], dice.randint(1, 3)), "day"]
+    where, several = dice.choice([None, "days > 0"]), 1 if measures == ["people"] else dice.choice([None, 2])
+    rows = isinstance(budget.table.unit, sitr.Row)
+    return budget.tables(
+        wanted,
+        measures=["count"] if rows and several == 1 else measures,
+        bounds={"day": (date(2024, 1, 1), date(2024, 12, 31))},
+        hierarchies={"day": ["month", "quarter", "year"]},
+        where=where,
+        rows_per_person=None if rows else several,
+        whole=dice.random() < 0.6,
+    ), cost
+
+
+def people(dice: random.Random, folder: Path | None) -> Any:
+    """Synthetic people with several rows each."""
+    cost = price(dice, "paz")
+    more: dict[str, Any] = dice.choice([{}, {"constant": ["ward"]}, {"order": "days"}])
+    while True:
+        budget = opened(dice, folder, cost * 3)
+        if isinstance(budget.table.unit, sitr.Row):
+            continue
+        several = dice.randint(2, 4)
+        return budget.synthesize(columns=["ward", "days"], bins=3, people=True, rows_per_person=several, **more), cost
+
+
+def shown(dice: random.Random, folder: Path | None) -> Any:
+    """Columns that are computed from noisy numbers, and rows that noisy numbers choose or order."""
+    cost = price(dice, "pazq")
+    computed = ["COUNT(*) * 2", "RANK() OVER (ORDER BY COUNT(*) DESC)", "SUM(cost) / COUNT(*)", "ROUND(COUNT(*), -1)"]
+    computed += ["SUM(COUNT(*)) OVER ()", "COALESCE(AVG(days), 0)", "CASE WHEN COUNT(*) > 3 THEN 1 ELSE 0 END"]
+    listed = ", ".join(f"{each} AS c{place}" for place, each in enumerate(dice.sample(computed, dice.randint(1, 3))))
+    after = dice.choice(["", " HAVING COUNT(*) > 3", " ORDER BY c0 DESC", " ORDER BY ward LIMIT 2"])
+    text = f"SELECT ward, {listed}, COUNT(*) AS n FROM visits GROUP BY ward{after}"
+    return opened(dice, folder, cost * 2).sql(text), cost
+
+
+def moments(dice: random.Random, folder: Path | None) -> Any:
+    """Moments in the zone of their column, some of them in a budget for each month."""
+    cost = price(dice)
+    monthly, zones = dice.random() < 0.5, {"seen": dice.choice(["Asia/Tokyo", "Europe/Paris", "UTC"])}
+    while True:
+        budget = opened(dice, folder, cost * 2, table=STAYS, zones=zones)
+        if not (monthly and isinstance(budget.table.unit, sitr.Row)):
+            break
+    key = dice.choice(["EXTRACT(HOUR FROM seen)", "DATE_TRUNC('month', seen)"])
+    known = getattr(cost, "delta", 0) == 0
+    chosen = "ward" if known else f"{key} AS k"
+    return budget.sql(
+        f"SELECT {chosen}, {_aggregates(dice, 2)} FROM visits WHERE EXTRACT(HOUR FROM seen) > 2 "
+        f"GROUP BY {'ward' if known else 'k'}"
+    ), cost
+
+
+PAYS = {
+    "pure": ["approximate(9, 1e-3)", "zcdp(9)", "gaussian(9)", "odometer(pure)", "random(pure(9), gamma=0.1)"],
+    "approximate": ["zcdp(9, delta=1e-3)", "odometer(approximate, delta=1e-3)"],
+    "zcdp": ["zcdp(9, delta=1e-3)", "odometer(zcdp, delta=1e-3)", "random(zcdp(9), gamma=0.1)"],
+    "gaussian": ["gaussian(9)", "zcdp(9)"],
+}
+"""The budgets of other flavors that a price of each flavor is paid from, and odometers."""
+
+
+def elsewhere(dice: random.Random, folder: Path | None) -> Any:
+    """Prices in another flavor than that of the budget, prices in μ, odometers, and budgets with a γ."""
+    flavor = dice.choice([*PAYS])
+    cost = sitr.GaussianDP(amount(dice, 0.1, 2.0)) if flavor == "gaussian" else price(dice, flavor[0])
+    promise = dice.choice(PAYS[flavor])
+    budget = opened(dice, folder, promise, rows="random" in promise)
+    if flavor == "gaussian":  # no choices and no thresholds
+        return budget.sql(f"SELECT ward, {', '.join(dice.sample(COLUMNS[:9], 2))} FROM visits GROUP BY ward"), cost
+    return budget.sql(_query(dice, keys=flavor == "approximate")), cost
+
+
 def statistic(dice: random.Random, folder: Path | None) -> Any:
     cost = PureDP(amount(dice))
     middle = SmoothNoise.fitting(cost, sensitivity=smooth(median, bounds=(0, 100)))
@@ -237,7 +331,7 @@ KINDS: dict[str, Make] = {
     make.__name__: make
     for make in (
         *(aggregate, selected, batch, histogram, ranges, sparse, synthetic, judged, suggested, auto, joined),
-        *(tables, groupings, statistic),
+        *(tables, groupings, published, people, shown, moments, elsewhere, statistic),
     )
 }
 """How to ask a random question of each kind, and the price."""

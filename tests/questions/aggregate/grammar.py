@@ -20,7 +20,7 @@ import pyarrow as pa
 from sitr.backends.duckdb import DuckDB, Reader
 from sitr.backends.public import public_table
 from sitr.backends.sources import ArrowRows
-from sitr.dataset.schema import Column, Table, describe
+from sitr.dataset.schema import Column, Kind, Table, describe
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Unit
 from sitr.questions.aggregate.catalog import Catalog
@@ -61,6 +61,8 @@ CODES = pa.table(
 )
 """A public table, with values that match several rows, none, or everything that is a double."""
 CODES_ROWS = ArrowRows(CODES, "public codes")
+ZONES = {"s": "Europe/Paris", "u": "UTC"}
+"""The zones in which moments are read, where these columns are stored with one."""
 COLUMNS = tuple(name for names in strategies.NAMES.values() for name in names)
 TEXT_KEYS = ("w", "t", "ok")
 """Columns of which no sub-query per person has a number."""
@@ -72,8 +74,10 @@ def table(
     """The description of `strategies.table`, for rows that are stored like this."""
     usual = strategies.table(unit=unit, relation=relation, groups=groups, rows=rows, total=total)
     kinds = storage.backend([]).kinds()
+    zones = {name: zone for name, zone in ZONES.items() if kinds[name] is Kind.ZONED}
+    kinds |= dict.fromkeys(zones, Kind.TIMESTAMP)
     more = tuple(Column(name, kinds[name]) for name in ("nested", "zoned"))
-    columns = (*(replace(each, kind=kinds[each.name]) for each in usual.columns), *more)
+    columns = (*(replace(each, kind=kinds[each.name], zone=zones.get(each.name)) for each in usual.columns), *more)
     return replace(usual, columns=columns)
 
 
@@ -147,6 +151,20 @@ def _per_person(chance: random.Random, at: Writer, of: Source) -> Source:
     return Select(_named(of), tuple(columns), where, (Name("id"), *map(Name, keys)))
 
 
+def _one_row_each(chance: random.Random, at: Writer, of: Source) -> Source:
+    """One row for each person; columns that no aggregate makes are computed from its numbers."""
+    made = {"w": "a", "t": "B c"}
+    numbers = [name for name in COLUMNS if name not in TEXT_KEYS]
+    columns = [Selected(name, PersonCall(chance.choice(["MIN", "MAX"]), Name(name))) for name in numbers]
+    columns[numbers.index("n")] = Selected("n", PersonCall("COUNT"))
+    where = at.one(BOOLEAN) if chance.random() < 0.4 else None
+    each = Select(_named(of), (Selected("id", Name("id")), *columns), where, (Name("id"),))
+    often = Call(">", (Name("n"), Literal(1)))
+    texts = [Selected(name, Call("CASE", (often, Literal(text), Literal("")))) for name, text in made.items()]
+    rest = [Selected(name, Name(name)) for name in ("id", *numbers)]
+    return Select(_named(each, "p"), (*rest, *texts, Selected("ok", often)))
+
+
 def _all_columns(of: Source, where: Expression | None, swapped: bool = False) -> Select:
     other = {"n": "m", "m": "n", "x": "y", "y": "x"} if swapped else {}
     columns = [Selected("id", Name("id")), *(Selected(name, Name(other.get(name, name))) for name in COLUMNS)]
@@ -190,7 +208,7 @@ def _with_stays(chance: random.Random, at: Writer, of: Source) -> Source:
 
 
 WRAPPED: tuple[Wrapped, ...] = (
-    _among_people, _among_codes, _joined, _per_person, _together, _renamed, _with_itself, _with_stays,
+    _among_people, _among_codes, _joined, _per_person, _one_row_each, _together, _renamed, _with_itself, _with_stays,
 )  # fmt: skip
 
 
@@ -299,8 +317,8 @@ VARIANTS: dict[str, list[pa.DataType]] = {
     "w": [pa.large_string(), pa.dictionary(pa.int32(), pa.string()), pa.string_view(), pa.string()],
     "t": [pa.large_string(), pa.dictionary(pa.int8(), pa.string()), pa.string()],
     "d": [pa.date32()],
-    "s": [pa.timestamp("s"), pa.timestamp("ns"), pa.timestamp("ms"), pa.timestamp("us")],
-    "u": [pa.timestamp("ns"), pa.timestamp("us")],
+    "s": [pa.timestamp("s"), pa.timestamp("ns"), pa.timestamp("ms"), pa.timestamp("us"), pa.timestamp("us", "UTC")],
+    "u": [pa.timestamp("ns"), pa.timestamp("us"), pa.timestamp("ns", "Asia/Tokyo"), pa.timestamp("us", "UTC")],
 }
 
 
@@ -324,7 +342,8 @@ class Storage:
         for name in COLUMNS:
             columns[name] = self._column(name, [row[name] for row in rows])
         columns["nested"] = pa.array([{"a": [1, None]}] * len(rows), pa.struct([("a", pa.list_(pa.int64()))]))
-        columns["zoned"] = pa.array([None] * len(rows), pa.timestamp("us", "America/New_York"))
+        away = pa.timestamp("us", "America/New_York")
+        columns["zoned"] = pa.array([_held(row["u"], strategies.TYPES["u"], away) for row in rows], away)
         return pa.table(columns)
 
     def stays(self, rows: list[tuple[int | None, Any, Any, Any]]) -> pa.Table:
@@ -349,8 +368,8 @@ class Storage:
         others: list[tuple[int | None, Any, Any, Any]] | None = None,
         reader: Reader = Reader(),  # noqa: B008 - it is frozen
     ) -> DuckDB:
-        beside = {"stays": ArrowRows(self.stays(others or []), "protected stays")}
-        return DuckDB(ArrowRows(self.table(rows)), {"codes": CODES_ROWS}, beside, reader)
+        beside = {"stays": DuckDB(ArrowRows(self.stays(others or []), "protected stays"))}
+        return DuckDB(ArrowRows(self.table(rows)), {"codes": CODES_ROWS}, beside, reader=reader)
 
 
 def _ids(of: tuple[pa.DataType, list[Any]], people: list[int | None]) -> pa.Array:

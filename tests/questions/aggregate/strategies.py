@@ -145,6 +145,8 @@ LITERALS: dict[Kind, tuple[Any, ...]] = {
 }
 PATTERNS = ("a", "^$", "[^a-c ]+", "(a|B).*", "\\d{1,3}", "^\\w+\\s?", "[س-ي]", "a{2,9}$")
 """Regular expressions; a few texts match each of them."""
+ZONES = ("Asia/Tokyo", "Asia/Kathmandu", "America/Sao_Paulo", "Europe/Paris", "UTC")
+"""Zones with few changes, with many, and with a rule for all later years."""
 _DAY_PARTS = ("year", "quarter", "month", "week", "day")
 _TIMES = ("hour", "minute", "second")
 
@@ -308,6 +310,7 @@ CALLS: dict[Kind, list[Choice]] = {
         _call("DATE_ADD", _of(TIMESTAMP), _whole(-50, 50), _word(*_DAY_PARTS, *_TIMES)),
         _call("DATE_ADD", _of(DATE), _whole(-(10**6), 10**6), _word(*_TIMES)),
         _call("CAST", _computed(DATE, TEXT), _word("TIMESTAMP")),
+        _call("AT TIME ZONE", _call("AT TIME ZONE", _computed(TIMESTAMP), _word("UTC")), _word(*ZONES)),
         *_chosen(TIMESTAMP),
     ],
 }

@@ -183,8 +183,46 @@ def test_groups_of_one_person_are_refused_before_they_are_paid_for(keys: str, ta
     assert "id" not in error.instead.partition("GROUP BY")[2]
 
 
-def test_what_the_refusal_of_such_groups_proposes_can_be_asked(table: Table) -> None:
-    error = refused("SELECT id, COUNT(*) AS n FROM visits GROUP BY id", table)
+ONE_TO_ONE = (
+    *("id + 1", "7 - id", "-id", "id * 2", "id // 1", "CAST(id AS VARCHAR)", "COALESCE(id, 0)"),
+    *("'no. ' || CAST(id AS VARCHAR)", "CAST(id + 1 AS BIGINT)", "CONCAT(CAST(id AS VARCHAR), '!')"),
+)
+
+
+@pytest.mark.parametrize("key", ONE_TO_ONE)
+@pytest.mark.parametrize("group", ["k", "1"])
+def test_people_are_not_groups_under_another_name_either(key: str, group: str, table: Table) -> None:
+    error = refused(f"SELECT {key} AS k, ward, COUNT(*) AS n FROM visits GROUP BY {group}, ward ORDER BY k", table)
+    assert "makes a group of its own for each person" in error.given
+    assert error.instead == "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("id // 10", "id % 10", "id * 0", "1 // id", "id - id", "days + 1", "COALESCE(0, id)", "id + 1 // 0"),
+        "SUBSTR(CAST(id AS VARCHAR), 1, 1)",
+    ],
+)
+def test_groups_of_several_people_are_not_refused(key: str, table: Table) -> None:
+    sql = f"SELECT {key} AS k, COUNT(*) AS n FROM visits GROUP BY k"
+    assert asked(sql, table) == bound(parse(sql), table)
+
+
+def test_a_sub_query_may_group_by_person_whatever_else_is_wrong(table: Table) -> None:
+    error = refused("SELECT AVG(n) AS m FROM (SELECT id, COUNT(*) AS n FROM visits GROUP BY id) WHERE nn > 3", table)
+    assert not any("a group of its own" in each.given for each in (error, *error.others))
+
+
+@pytest.mark.parametrize("levels", [50, 300])
+def test_deep_nesting_is_refused_in_words(levels: int, table: Table) -> None:
+    deep = "CASE WHEN days = 1 THEN 1 ELSE " * levels + "days" + " END" * levels
+    assert "nested" in refused(f"SELECT SUM({deep}) AS s FROM visits", table).given
+
+
+@pytest.mark.parametrize("key", ["id", "id + 1", "CAST(id AS VARCHAR)"])
+def test_what_the_refusal_of_such_groups_proposes_can_be_asked(key: str, table: Table) -> None:
+    error = refused(f"SELECT {key} AS k, COUNT(*) AS n FROM visits GROUP BY k", table)
     assert asked(error.do.partition("each person: ")[2].rstrip("."), table)
 
 

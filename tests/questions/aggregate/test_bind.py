@@ -111,7 +111,7 @@ def test_other_tables_and_files_are_unknown(ask, table):
     "sql",
     [
         "SELECT COUNT(*) AS n, SUM(days) AS n FROM visits",
-        "SELECT COUNT(*), COUNT(*) FROM visits",
+        "SELECT COUNT(*) AS count, COUNT(*) AS count FROM visits",
         "SELECT ward, COUNT(*) AS ward FROM visits GROUP BY ward",
         "SELECT ward, Ward, COUNT(*) AS n FROM visits GROUP BY ward, Ward",
         "SELECT COUNT(*) AS n, COUNT(DISTINCT id) AS n_low FROM visits",

@@ -265,3 +265,13 @@ def test_a_condition_means_the_same_in_a_sub_query_and_beside_the_others() -> No
     """Found by the long run: a condition of a sub-query narrowed the columns of the condition around it."""
     inner = asked("SELECT COUNT(*) AS n FROM (SELECT * FROM visits WHERE ok) WHERE CASE WHEN ok THEN ok END", TABLE)
     assert inner == asked("SELECT COUNT(*) AS n FROM visits WHERE ok AND CASE WHEN ok THEN ok END", TABLE)
+
+
+@pytest.mark.parametrize("columns", ["id, ok, NOT ok AS z", "id, ok AS z, ok"])
+def test_a_condition_on_chosen_columns_means_the_same_beside_the_others(columns: str) -> None:
+    """Found by the long run: the columns of such a sub-query kept what its condition says, in other conditions, too."""
+    sql = f"SELECT COUNT(*) AS n FROM (SELECT {columns} FROM visits WHERE ok) WHERE CASE WHEN z THEN ok ELSE z END"
+    inner = asked(sql, TABLE)
+    again = asked(text(inner.query), TABLE)
+    assert inner == again
+    assert inner.view.where is not None and None in (inner.view.where.parts[-1].keys or ())  # noqa: PT018

@@ -47,6 +47,14 @@ def tallied(values: list[Any]) -> dict[Any, int]:
 
 MEANT: dict[str, list[Any]] = {
     "DATE_TRUNC(d, MONTH)": [day.replace(day=1) for day in DAYS],
+    "DATE_TRUNC(DATE(t), MONTH)": [time.date().replace(day=1) for time in TIMES],
+    "DATE_DIFF(d, DATE(t), DAY)": [(day - time.date()).days for day, time in zip(DAYS, TIMES, strict=True)],
+    "DATE_DIFF(DATE(t), d, DAY)": [(time.date() - day).days for day, time in zip(DAYS, TIMES, strict=True)],
+    "DATE_TRUNC('month', t)::date": [time.date().replace(day=1) for time in TIMES],
+    "CAST(DATE_TRUNC('month', d) AS TIMESTAMP)": [
+        datetime(day.year, day.month, 1)  # noqa: DTZ001
+        for day in DAYS
+    ],
     "DATE_TRUNC(v.d, MONTH)": [day.replace(day=1) for day in DAYS],
     "DATE_TRUNC('month', d)": [day.replace(day=1) for day in DAYS],
     "DATE_DIFF(d, DATE '2024-02-01', DAY)": [(day - date(2024, 2, 1)).days for day in DAYS],
@@ -84,3 +92,28 @@ def test_a_column_with_the_name_of_a_part_is_that_column() -> None:
     )  # fmt: skip
     written = text(asked("SELECT DATE_TRUNC('year', month) AS k, COUNT(*) AS n FROM t GROUP BY 1", table).query)
     assert text(asked("SELECT DATE_TRUNC(year, month) AS k, COUNT(*) AS n FROM t GROUP BY 1", table).query) == written
+
+
+def test_moments_in_a_question_need_an_offset_and_a_column_of_moments() -> None:
+    zoned = describe(
+        "visits",
+        kinds={"id": Kind.INTEGER, "t": Kind.ZONED},
+        unit=Person("id"),
+        relation=Relation.ADD_REMOVE,
+        max_groups=1,
+        max_rows_per_group=1,
+        bounds={},
+        granularity={},
+        keys={},
+        zones={"t": "Europe/Paris"},
+    )
+    sql = "SELECT COUNT(*) AS n FROM visits WHERE t >= {}"
+    found = asked(sql.format("TIMESTAMPTZ '2024-06-30 22:30:00+00:00'"), zoned)
+    assert found == asked(sql.format("TIMESTAMP '2024-06-30 22:30:00+00:00'"), zoned)
+    assert found.where == asked(sql.format("TIMESTAMP '2024-07-01 00:30:00'"), zoned).where
+    assert found.where != asked(sql.format("TIMESTAMP '2024-06-30 22:30:00'"), zoned).where
+    assert asked(text(found.query), zoned).query == found.query
+    with pytest.raises(ForbiddenConstruct):
+        asked(sql.format("TIMESTAMPTZ '2024-06-30 22:30:00'"), zoned)
+    with pytest.raises(QuestionError, match="without a time zone"):
+        asked(sql.format("TIMESTAMPTZ '2024-06-30 22:30:00+00:00'"), TABLE)

@@ -72,6 +72,7 @@ ROWS: dict[str, tuple[str, Expr]] = {
     "DATE_TRUNC": ("DATE_TRUNC('month', d)", d.dt.truncate("month")),
     "EXTRACT": ("EXTRACT(month FROM d)", d.dt.month()),
     "DATE_DIFF": ("DATE_DIFF('day', DATE '2024-01-01', d)", d.dt.since(date(2024, 1, 1), "day")),
+    "AT TIME ZONE": ("d AT TIME ZONE 'Asia/Tokyo'", d.dt.convert_time_zone("Asia/Tokyo")),
     "DATE_ADD": ("d + INTERVAL 3 DAY", d.dt.offset_by(3, "day")),
     "CAST": ("CAST(x AS INTEGER)", x.cast("integer")),
 }

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlglot import exp
 
 from sitr.errors import Excerpt, QuestionError
+from sitr.questions.aggregate import places
+from sitr.questions.aggregate.dialect import QuestionDialect
 from sitr.questions.aggregate.sql import parse
 
 BEFORE = st.text(alphabet="x \t\r\nمكةَ中🙂'", max_size=12)
@@ -68,3 +73,24 @@ def test_the_place_is_right_after_any_text(before: str, between: str) -> None:
 
 def test_of_a_part_in_several_lines_the_first_is_pointed_at() -> None:
     assert pointed("SELECT COUNT(*) FROM a WHERE x = (SELECT\n y\nFROM b)") == "(SELECT"
+
+
+@pytest.mark.parametrize("mistakes", [4, 32])
+def test_a_text_with_many_mistakes_is_split_once(mistakes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was split again for every mistake, so that refusing a CASE of 300 branches took seconds."""
+    text = " ".join(["SELECT CASE", *(f"WHEN a = {n} THEN FOO(a)" for n in range(mistakes)), "END FROM t"])
+    tree: exp.Expr = exp.maybe_parse(text, dialect=QuestionDialect)
+    places.remember(tree, text)
+    places._tokens.cache_clear()
+    calls: list[str] = []
+    split = QuestionDialect.tokenize
+
+    def counted(self: QuestionDialect, given: str) -> Any:
+        calls.append(given)
+        return split(self, given)
+
+    monkeypatch.setattr(QuestionDialect, "tokenize", counted)
+    found = [places.source(each) for each in tree.find_all(exp.Anonymous)]
+    assert len(found) == mistakes
+    assert all(each is not None and each.endswith("FOO(a)") for each in found)
+    assert calls == [text]

@@ -95,11 +95,15 @@ def test_a_sample_is_drawn_by_its_law() -> None:
 
 
 def test_cells_in_one_order_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the cells of an atom were not shuffled, columns would depend on each other within their atoms."""
+    """If the cells of an atom were not shuffled, columns would depend on each other within their atoms.
+
+    Exchanges between rows, which would repair that, have a test of their own.
+    """
+    monkeypatch.setattr(draw, "evened", lambda _, rows, **__: rows)
     wide = replace(sample(), atoms=(np.zeros(4, int), np.zeros(9, int), np.zeros(30, int)))
     wide = replace(wide, rows=np.zeros((1, 3), dtype=np.int32), weights=np.ones(1))
     assert follows(pair(from_sample(wide, 50_000, coins=TestCoins(5)), 0, 1, (4, 9)), wide.marginal(0, 1).ravel())
-    monkeypatch.setattr(draw, "_order", lambda size, *_, **__: np.arange(size))
+    monkeypatch.setattr(draw, "permuted", lambda size, *_, **__: np.arange(size))
     rows = from_sample(wide, 50_000, coins=TestCoins(5))
     assert follows(np.bincount(rows[:, 0], minlength=4), wide.marginal(0))
     assert not follows(pair(rows, 0, 1, (4, 9)), wide.marginal(0, 1).ravel())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -102,6 +103,25 @@ def test_raking_solves_a_table_exactly(measured: Measured, monkeypatch: pytest.M
         left = (fitted - table.counts.ravel()) / (field.LOYALTY * table.deviation**2)
         np.testing.assert_allclose(logs[fitted > 0], left[fitted > 0], atol=1e-4)
         assert not np.allclose(2 * logs[fitted > 0], left[fitted > 0], atol=1e-2)
+
+
+def test_the_model_that_is_drawn_from_is_judged(measured: Measured, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model is a law: three times the weights are the same one, and fit the same tables. As numbers of rows they
+    would miss all of them."""
+    found = fit(measured, rounds=1)
+
+    def tripled(*given: Any) -> Any:
+        weights, factors = rake(*given)
+        return 3 * weights, factors
+
+    monkeypatch.setattr(field, "rake", tripled)
+    again = fit(measured, rounds=1)
+    assert again.missed == found.missed
+    assert np.array_equal(again.rows, found.rows)
+    goal = Goal.of(measured)
+    rows = found.rows.T.astype(np.int64)
+    assert goal.missed(rows, found.weights * goal.total) == found.missed
+    assert len(goal.missed(rows, 3 * found.weights * goal.total)) == 6
 
 
 def test_gibbs_sampling_keeps_the_law_of_weighted_rows(measured: Measured) -> None:

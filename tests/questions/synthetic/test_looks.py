@@ -13,8 +13,8 @@ from sitr.dataset.schema import Kind
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
-from sitr.questions.synthetic.looks import FirstLook, choose
-from sitr.questions.synthetic.plan import Division, Method
+from sitr.questions.synthetic.looks import Again, FirstLook, _Prices, choose
+from sitr.questions.synthetic.plan import LEFT, NORMAL, Division, Method
 from sitr.questions.synthetic.sheet import Sheet
 from sitr.questions.ways import Way
 from tests.oracles.axes import granular
@@ -23,7 +23,7 @@ GROUPS, CELLS, ROWS = 16, 64, 200_000
 PRICE = ZeroConcentratedDP(0.015)
 AXES = tuple(granular(name, Kind.INTEGER, 0, CELLS - 1, Fraction(1), CELLS) for name in "abcd")
 DIVISION = Division(Sheet(AXES, Row(), Relation.ADD_REMOVE, 1), Way(PRICE, PRICE), Method.MARGINALS)
-BY_FOURS = [np.arange(CELLS) // 4] * 4
+LEVELS = [[np.arange(CELLS) // 4, np.arange(CELLS) // 2, np.arange(CELLS)]] * 4
 EVEN = np.full((GROUPS, GROUPS), 1 / GROUPS**2)
 RIDGE = np.eye(GROUPS) / GROUPS
 BLOCKS = np.kron(np.eye(2), np.ones((GROUPS // 2, GROUPS // 2))) * 2 / GROUPS**2
@@ -49,27 +49,133 @@ def test_shares_are_nearer_to_the_truth_than_noisy_counts(truth: np.ndarray, par
     assert found.min() >= 0
 
 
-def chosen(truths: dict[tuple[int, ...], np.ndarray]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]], int]:
+def chosen(truths: dict[tuple[int, ...], np.ndarray]) -> list[Again]:
     looks = [look(pair, truths.get(pair, EVEN)) for pair in combinations(range(4), 2)]
-    found = choose(looks, total=ROWS, division=DIVISION, groups=BY_FOURS, cells=(CELLS,) * 4)
-    return [*found.pairs], [*found.finer], found.most
+    return choose(looks, total=ROWS, division=DIVISION, groupings=LEVELS)
 
 
 def test_pairs_that_look_independent_are_not_measured_again() -> None:
-    assert chosen({(0, 1): BLOCKS, (2, 3): RIDGE})[0] == [(0, 1), (2, 3)]
-    assert chosen({}) == ([], [], GROUPS)
+    assert [each.columns for each in chosen({(0, 1): BLOCKS, (2, 3): RIDGE})] == [(0, 1), (2, 3)]
+    assert chosen({}) == []
+
+
+@pytest.mark.parametrize(("rho", "measured"), [(5e-6, []), (0.005, [(0, 1)])])
+def test_a_weak_dependence_is_measured_again_only_if_it_is_worth_its_price(
+    rho: float, measured: list[tuple[int, ...]]
+) -> None:
+    """Rows of the table differ from independence by 10%, which the first look sees well in both cases."""
+    slope = np.outer(np.linspace(-1, 1, GROUPS), np.linspace(-1, 1, GROUPS))
+    weak = look((0, 1), EVEN * (1 + 0.4 * slope), deviation=20.0)
+    assert weak.trust(ROWS) > 0.8
+    assert 0.08 < np.abs(weak.shares(ROWS) - EVEN).sum() < 0.15
+    price = ZeroConcentratedDP(rho)
+    found = choose([weak], total=ROWS, division=replace(DIVISION, way=Way(price, price)), groupings=LEVELS)
+    assert [each.columns for each in found] == measured
+
+
+def test_noise_of_single_columns_counts_more_often_than_that_of_pairs() -> None:
+    """A column and a pair with the same number of cells: in the error of a pair, about 0.3 of the noise of its own
+    table is left, and all that of its columns. So (1/0.3)^⅔ times the share is the best, and not the same."""
+    *columns, pair = DIVISION.again([CELLS])
+    ratio = (pair.deviation / columns[0].deviation) ** 2
+    assert ratio == pytest.approx((1 / LEFT) ** (2 / 3), rel=0.02)
+
+    def error(part: float) -> float:
+        """Of a column and a pair, if the column gets this part of the price."""
+        return float(part**-0.5 + LEFT * (1 - part) ** -0.5)
+
+    best = ratio / (1 + ratio)
+    assert all(error(best) < error(other) for other in (0.5, best - 0.05, best + 0.05))
 
 
 def test_a_ridge_gets_finer_groups_and_blocks_do_not() -> None:
     """What groups of 8 hide of a ridge, groups of 16 hide half of; two blocks are the same by 8 groups and by 16."""
-    _, finer, most = chosen({(0, 1): BLOCKS, (2, 3): RIDGE})
-    assert finer == [(2, 3)]
-    assert GROUPS < most
+    blocks, ridge = chosen({(0, 1): BLOCKS, (2, 3): RIDGE})
+    assert blocks.levels == (0, 0)
+    assert min(ridge.levels) > 0
+
+
+def test_a_price_is_divided_by_the_cells_that_hold_something() -> None:
+    """Half of the cells of two blocks are empty, and all but few of a ridge, however fine its groups are."""
+    blocks, ridge = chosen({(0, 1): BLOCKS, (2, 3): RIDGE})
+    assert GROUPS**2 / 2 <= blocks.cells < 0.8 * GROUPS**2
+    finer = 2 ** sum(ridge.levels)
+    assert GROUPS * finer / 2 <= ridge.cells < GROUPS**2 * finer / 2
+
+
+def test_a_column_of_few_cells_leaves_room_for_groups_of_the_other() -> None:
+    """The same dependence on a column of 2 cells and on one of 16: its table may have more groups of the other column.
+
+    With 16 cells, noise in 1,024 cells would cost more than the groups hide.
+    """
+    rising = np.linspace(0.2, 1.8, GROUPS) / GROUPS
+    slope = np.column_stack([rising, 2 / GROUPS - rising]) / 2
+    few = FirstLook((0, 1), 40_000 * slope, 20.0, np.full((GROUPS, 2), 0.5 / GROUPS))
+    wide = np.repeat(slope, 8, axis=1) / 8
+    many = FirstLook((2, 3), 40_000 * wide, 20.0, EVEN)
+    two, sixteen = np.arange(2), np.arange(GROUPS)
+    levels = [LEVELS[0], [two], LEVELS[0], [sixteen]]
+    found = {
+        each.columns: each.levels for each in choose([few, many], total=40_000, division=DIVISION, groupings=levels)
+    }
+    assert found[0, 1][0] > found[2, 3][0]
 
 
 def test_columns_without_groups_need_no_finer_ones() -> None:
     looks = [look((0, 1), RIDGE)]
     sheet = replace(DIVISION.sheet, axes=AXES[:2])
-    alone = [np.arange(GROUPS)] * 2
-    found = choose(looks, total=ROWS, division=replace(DIVISION, sheet=sheet), groups=alone, cells=(GROUPS, GROUPS))
-    assert (found.pairs, found.finer) == (((0, 1),), ())
+    alone = [[np.arange(GROUPS)]] * 2
+    (found,) = choose(looks, total=ROWS, division=replace(DIVISION, sheet=sheet), groupings=alone)
+    assert (found.columns, found.levels) == ((0, 1), (0, 0))
+
+
+CARRIED = np.array([3.0, 40.0, 500.0, 2_000.0])
+
+
+def noise_of_all(weights: np.ndarray, root: float) -> float:
+    """Σ κes/n of tables of e cells, in units of κs₁/n, where a table with the weight w of W has s = s₁(W/w)^root."""
+    return float((CARRIED * (weights.sum() / weights) ** root).sum())
+
+
+@pytest.mark.parametrize("root", [0.5, 1.0])
+def test_weights_in_proportion_to_a_power_of_the_cells_are_the_best(root: float) -> None:
+    """e^⅔ for Gaussian noise and √e for Laplace noise; weights of another power, or a little beside, are worse."""
+    power = _Prices(1.0, 1.0, root).power
+    least = noise_of_all(CARRIED**power, root)
+    assert least == pytest.approx(float((CARRIED**power).sum()) ** (1 + root))
+    generator = np.random.default_rng(1)
+    for _ in range(100):
+        assert noise_of_all(CARRIED**power * np.exp(0.1 * generator.standard_normal(4)), root) >= least
+    assert all(noise_of_all(CARRIED**other, root) > 1.005 * least for other in (power - 0.15, power + 0.15))
+
+
+@pytest.mark.parametrize("root", [0.5, 1.0])
+def test_a_table_takes_more_from_the_others_than_its_own_noise(root: float) -> None:
+    """One more small table adds 3/2 or 2 times its own noise to all noise, and not once."""
+    power, cells = _Prices(1.0, 1.0, root).power, 2.0
+    before, weight = float((CARRIED**power).sum()), cells**power
+    own = cells * (before / weight) ** root
+    added = (before + weight) ** (1 + root) - before ** (1 + root)
+    assert added == pytest.approx((1 + root) * own, rel=0.02)
+    assert added > 1.3 * own
+
+
+@pytest.mark.parametrize("root", [0.5, 1.0])
+def test_effective_cells_hold_more_than_their_noise(root: float) -> None:
+    """A cell of the share p counts as min(1, p/s) for its noise s at the weight of the table, which is found together
+    with it: with the returned number, both sides agree. Half as many or twice as many cells do not."""
+    shares = np.append(np.full(10, 0.09), np.full(990, 0.1 / 990))
+    prices = _Prices(1e-3, 30.0, root)
+    cells, noise = prices.effective(shares, 1.0)
+
+    def held(count: float) -> float:
+        return float(np.minimum(1.0, shares / (1e-3 * (30.0 / count**prices.power) ** root)).sum())
+
+    assert 10 < cells < 990
+    assert held(cells) == pytest.approx(cells, rel=0.02)
+    assert all(abs(held(other) / other - 1) > 0.2 for other in (cells / 2, 2 * cells))
+    assert noise == pytest.approx(cells * 1e-3 * (30.0 / cells**prices.power) ** root)
+
+
+def test_noise_of_the_second_look_is_the_mean_of_its_size() -> None:
+    assert pytest.approx(np.abs(np.random.default_rng(2).normal(0, 1, 400_000)).mean(), rel=0.005) == NORMAL

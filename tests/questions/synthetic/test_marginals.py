@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -90,19 +92,39 @@ def test_the_second_look_is_decided_by_released_numbers_alone(sheet: Sheet, town
                 group(axis, share, found.plan.division.groups(found.total))
                 for axis, share in zip(sheet.axes, first, strict=True)
             )
-            released = replace(found, shares=first, groups=groups, finer_groups=(), finer=(), alone_again=(), again=())
+            levels = [marginals._groupings_of(axis, *each) for axis, *each in _columns(sheet, first, groups, found)]
             choice = choose(
-                first_looks(released),
+                first_looks(replace(found, shares=first, groups=groups)),
                 total=max(found.total, 1.0),
                 division=found.plan.division,
-                groups=groups,
-                cells=sheet.grid.shape,
+                groupings=levels,
             )
             assert [each.tolist() for each in found.groups] == [each.tolist() for each in groups]
-            assert tuple(each.columns for each in found.again) == choice.pairs
-            assert found.finer == choice.finer
-            chosen.add(choice)
+            assert [each.columns for each in found.again] == [each.columns for each in choice]
+            assert found.again_cells == tuple(each.cells for each in choice)
+            for again, by in zip(choice, found.again_groups, strict=True):
+                for place, level, each in zip(again.columns, again.levels, by, strict=True):
+                    assert each.tolist() == levels[place][level].tolist()
+            chosen.add(tuple(choice))
     assert len(chosen) > 1  # and it does depend on them
+
+
+def _columns(sheet: Sheet, first: Any, groups: Any, found: Measured) -> Any:
+    most = found.plan.division.groups(found.total)
+    return zip(sheet.axes, first, groups, [most] * len(first), strict=True)
+
+
+def test_finer_groups_divide_groups() -> None:
+    """So few sets of cells have to be told apart in the fit. A heavy cell does not stop it."""
+    share = np.array([0.9, *np.full(63, 0.1 / 63)])
+    axis = granular("cost", Kind.INTEGER, 0, 63, Fraction(1), 64)
+    first = group(axis, share, 14)
+    levels = marginals._groupings_of(axis, share, first, 14)
+    sizes = [int(each.max()) + 1 for each in levels]
+    assert sizes == sorted(set(sizes))
+    assert (sizes[0], sizes[-1]) == (int(first.max()) + 1, 64)
+    for coarse, fine in pairwise(levels):
+        assert len({*zip(coarse.tolist(), fine.tolist(), strict=True)}) == fine.max() + 1
 
 
 def test_a_choice_of_pairs_is_paid_for_too(sheet: Sheet, town: Codes, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +159,7 @@ def test_counts_carry_exactly_their_noise(sheet: Sheet, town: Codes) -> None:
     total, cells, halved = 0.0, 0, 0.0
     singles = [(table, (np.arange(table.counts.size),)) for table in (*found.alone, *found.alone_again)]
     first = [(table, tuple(found.groups[place] for place in table.columns)) for table in found.pairs]
-    second = [(table, found.grouping(table)) for table in found.again]
+    second = [*zip(found.again, found.again_groups, strict=True)]
     assert second
     for table, groups in (*singles, *first, *second):
         parts = tuple(each[town[:, place]] for place, each in zip(table.columns, groups, strict=True))
@@ -248,7 +270,9 @@ def test_chosen_pairs_are_as_planned(monkeypatch: pytest.MonkeyPatch, sheet: She
     assert found.possible()
     assert not replace(found, again=found.again[::-1] + found.again[:1]).possible()
     assert not replace(found, alone_again=found.alone_again[1:]).possible()
-    assert not replace(found, finer=((0, 9),)).possible()
+    assert not replace(found, again_cells=tuple(each + 1000 for each in found.again_cells)).possible()
+    assert not replace(found, again_cells=(0,) * len(found.again)).possible()
+    assert not replace(found, again_groups=found.again_groups[1:]).possible()
     for other in ((), found.pairs[:1], (found.pairs[0], found.pairs[0]), found.pairs[::-1] + found.chosen_by[-1:]):
         assert not replace(found, pairs=other).possible()
     assert not replace(found, chosen_by=found.chosen_by[1:]).possible()

@@ -26,7 +26,7 @@ from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.marginals import measure
 from sitr.questions.synthetic.plan import Method, plan
 from sitr.questions.synthetic.portrait import Portrait, portrait
-from sitr.questions.synthetic.quality import QualityQuestion, against, distances, privately
+from sitr.questions.synthetic.quality import QualityQuestion, against, distances, privately, subgroups
 from sitr.questions.synthetic.quality_plan import QualityPlan
 from sitr.questions.synthetic.sheet import Sheet
 
@@ -63,6 +63,26 @@ def test_by_hand(sheet: Sheet, town: Codes) -> None:
             for rows in (others, town)
         ]
         assert figure.found == pytest.approx(np.abs(shares[0] - shares[1]).sum())
+
+
+def test_subgroups_by_hand(sheet: Sheet, town: Codes) -> None:
+    """For each ward, the mean distance of the other three columns, among its rows alone: not that of all rows."""
+    fitted, others = made(sheet, town), town[: len(town) // 3]
+    found = subgroups(fitted, others, town, 1)
+    assert [figure.columns for figure in found] == [(f"ward = {ward}",) for ward in "abcd"]
+    for ward, figure in enumerate(found):
+        ours, theirs = (rows[rows[:, 1] == ward] for rows in (others, town))
+        gaps = [
+            np.abs(
+                np.bincount(ours[:, i], minlength=41) / len(ours)
+                - np.bincount(theirs[:, i], minlength=41) / len(theirs)
+            )
+            for i in (0, 2, 3)
+        ]
+        assert figure.found == pytest.approx(float(np.sum(gaps)) / 3)
+        assert figure.found > 1.2 * np.mean([each.found for each in against(fitted, others, town, name="x").single])
+    (only,) = subgroups(fitted, others[others[:, 1] == 2], town, 1)
+    assert only.columns == ("ward = c",)  # a ward that one of both tables lacks cannot be compared
 
 
 def test_the_worst_range_is_the_worst(sheet: Sheet, town: Codes) -> None:

@@ -7,12 +7,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sitr
 from sitr.accounting.filter import Filter
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
@@ -170,3 +174,18 @@ def luminance(colour: str) -> float:
     channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_a_chart_says_what_the_caps_left_out(tmp_path: Path) -> None:
+    people = np.repeat(np.arange(3_000), 4)
+    rows = pa.table({"id": people, "ward": np.where(people % 2 == 0, "a", "b")})
+    data = sitr.protect(rows, name="visits", unit="id", keys={"ward": ["a", "b"]}, max_groups=1, max_rows_per_group=4)
+    budget = data.budget("zcdp(10)", ledger=tmp_path / "sitr.db")
+
+    def drawn(rows_each: int) -> str:
+        sql = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+        picture = budget.sql(sql, max_rows_per_group=rows_each).release("zcdp(1)").plot()
+        return " ".join(texts(ET.fromstring(picture.svg)))
+
+    assert drawn(1).count("had rows left out by the caps") == 2
+    assert "left out" not in drawn(4)

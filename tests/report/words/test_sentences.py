@@ -41,6 +41,7 @@ from sitr.questions.aggregate.other import Rest, with_other
 from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.targeted import Met
 from sitr.questions.synthetic.agreement import Agreement, TableFit
+from sitr.questions.synthetic.figures import Coefficient
 from sitr.questions.synthetic.plan import plan as planned_rows
 from sitr.questions.synthetic.validity import Checked, Demand
 from sitr.questions.tables.quality import QualityRule
@@ -172,6 +173,7 @@ def samples() -> dict[str, list[Any]]:
         "Quality": [synthesized.FOUND, synthesized.PUBLIC],
         "Portrait": [portrait],
         "Figure": list(synthesized.FOUND.single),
+        "Sequence[Coefficient]": [(Coefficient("age", 0.5, 0.75, 0.1), Coefficient("sex = m", -0.25, -0.25, 0.1))],
         "Agreement": [
             Agreement((TableFit(("س",), 0.5, 0.1), TableFit(("س", "ع"), 0.25, 0.1))[:count]) for count in (1, 2)
         ],

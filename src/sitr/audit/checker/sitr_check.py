@@ -1,21 +1,19 @@
 """A second opinion on Sitr: `python sitr_check.py certificate.html` derives its figures again from caps and noise.
 
-It also reads the JSON of an answer (`sitr ask --json`) and of a ledger (`sitr ledger show --json`). It needs
-python-flint and nothing of Sitr: it was written from the papers below. Exit codes: 0 all derivable figures agree, 1 a
-figure differs, 2 the file cannot be read. Derived numbers are fractions, or balls of Arb, and must agree to 12 digits.
-A stated ε at some δ may be 1% above the bound proved here, or 0.05% below, as this one is not always the tightest.
+It also reads the JSON of an answer (`sitr ask --json`) or a ledger (`sitr ledger show --json`). It needs python-flint
+and nothing of Sitr: it was written from the papers below. Exit codes: 0 all derivable figures agree, 1 one differs, 2
+the file cannot be read. Derived numbers, fractions or balls of Arb, must agree to 12 digits. A stated ε at some δ may
+be 1% above the bound proved here, or 0.05% below, as this one is not always the tightest.
 
 [BS16] Bun: Concentrated DP. [CKS20] Canonne: Discrete Gaussian. [CR21] Cesar. [DDR20] Dong: Range. [DGKM22] Doroshenko.
 [DMNS06] Dwork. [DRS22] Dong: Gaussian DP. [DVG22] Desfontaines: Partitions. [FHU23] Fichtenberger: Counting. [HRW11]
-Hall: Random DP. [KKMN09] Korolova. [KOV15] Kairouz. [MPRV09] Mironov. [MS20] McKenna. [XHZK23] Xiao. [ZDW22] Zhu.
-"""
+Hall: Random DP. [KKMN09] Korolova. [KOV15] Kairouz. [MPRV09] Mironov. [MS20] McKenna. [XHZK23] Xiao. [ZDW22] Zhu."""
 
 import html
 import json
 import math
 import re
 import sys
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from hashlib import sha256
@@ -26,14 +24,13 @@ from typing import Any, NamedTuple
 from flint import arb, arb_poly, ctx
 
 BITS, POINTS, DIGITS, SOUND, LOOSE, SHARP = 128, 2**11, 1e-12, 5e-4, 1e-2, 1e-5
-POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", ",")
+POWERS, CHECKSUM = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", ","), "figures_sha256"
 ODD = r'"(?!(low|high|centre|offset|least|name)")\w+": "? *-|"(times|sums|max\w+|groups|each|keys)": (?!n|[1-9]\d*[,}])'
 SHOWN = re.compile(r'class="(badge|statement)">[^<\d]*(\d[\d,]*(?:\.\d+)?)(?: × (10))?([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]*)')
-CELL = re.compile(r'title="([−\d,.]+)(?: ± ([\d,.]+))?"[^>]*><bdi dir="ltr"><b>([^<]*)<')
-NUMBER = re.compile(r'"(\w+)": "?(-?\d[\d.e/+-]*)"?[,}]')  # in an object, also one that is text, with its name
-SUMMED, CHECKSUM = ("pure", "approximate", "zcdp", "approximate_zcdp", "gaussian"), "figures_sha256"
-GIVEN = ("float", "people", "mean", "confidence", "mu", "xi", "ranges")
-CAPS = ("max_groups", "max_rows_per_group", "max_rows")
+CELL = re.compile(r'class="n" title="([−\d,.]+)(?: ± ([\d,.]+))?"[^>]*><bdi dir="ltr"><b>([^<]*)<')
+NUMBER = re.compile(r'"((?!confidence")\w+)": "?(-?\d[\d.e/+-]*)"?[,}]')  # in an object, also as text, with its name
+SUMMED, BESIDE = ("pure", "approximate", "zcdp", "approximate_zcdp", "gaussian"), ("delta", "gamma", "xi")
+CAPS, GIVEN = ("max_groups", "max_rows_per_group", "max_rows"), ("float", "people", "mean", "mu", "xi", "ranges")
 Json = dict[str, Any]
 
 
@@ -66,7 +63,7 @@ def room(block: Json) -> tuple[int, int, int | None, int | None]:
     return (1, groups, None, cells) if block["counts"] in ("units", "once") else (each, groups, total, cells)
 
 
-def corners(each: int, groups: int, total: int | None, cells: int | None, relation: str) -> Iterator[Any]:
+def corners(each: int, groups: int, total: int | None, cells: int | None, relation: str) -> Any:
     """The worst ways to fill groups: (rows of one unit, of the other, number of groups). With at most m rows in a group
     and T in all, a sum of a convex function is largest if ⌊T/m⌋ groups are full and one has the rest. If units replace
     others, x groups are full of both, rests are alone or over a full group or a rest; sums are linear in x."""
@@ -80,7 +77,7 @@ def corners(each: int, groups: int, total: int | None, cells: int | None, relati
             yield [(m, m, x), (m, 0, 2 * (full - x) - over), (m, rest, over), (rest, 0, alone), (rest, rest, both)]
 
 
-def apart(ways: Iterator[Any], small: Any, large: Any) -> tuple[Any, Any, Any, int]:
+def apart(ways: Any, small: Any, large: Any) -> tuple[Any, Any, Any, int]:
     """Σ gaps, Σ squares, the widest and the number of gaps, at worst; a and b rows move a group by B·max + A·min."""
     found = [[(large * max(a, b) + small * min(a, b), n) for a, b, n in way] for way in ways]  # up and down
     l1, squares, many = (max(sum(gap**k * n for gap, n in way if gap) for way in found) for k in (1, 2, 0))
@@ -111,8 +108,8 @@ class Part(NamedTuple):
     times: int = 1
 
     def tails(self, x: Fraction) -> tuple[arb, arb]:  # P(L > x) and Q(L > x)
-        largest = {"laplace": self.numbers[-1] / self.numbers[0], "pair": self.numbers[0]}.get(self.kind, math.inf)
-        if not -largest <= x < largest:
+        largest = self.numbers[-1] / (self.numbers[0] if self.kind == "laplace" else 1)
+        if self.kind not in ("gauss", "bell") and not -largest <= x < largest:
             return (arb(0), arb(0)) if x > 0 else (arb(1), arb(1))
         match self.kind, self.numbers:
             case "gauss", (square,):  # L is normal with variance μ² and mean ±μ²/2
@@ -126,12 +123,10 @@ class Part(NamedTuple):
                 least = math.floor(x * variance / move + Fraction(move, 2)) + 1
                 table = bell_tails(variance, 40 + 2 * move + math.isqrt(int(3600 * variance)))
                 return tuple(table[k] if k >= 0 else 1 - table[1 - k] for k in (least - move, least))
-            case "range", (eta,):  # [DDR20, Lemma 3.4]: Q(L > l) = (e^{−(l+η)/2} − e^{−η})/(1 − e^{−η})
-                ends = [ball(min(max(end, -eta), eta) + eta) / 2 for end in (-x, x)]
-                below, above = (((-end).exp() - (-ball(eta)).exp()) / -((-ball(eta)).expm1()) for end in ends)
+            case "range", (eta,):  # [DDR20, Lemma 3.4]: Q(L > l) = (e^{(η−l)/2} − 1)/(e^η − 1)
+                below, above = (ball((eta - end) / 2).expm1() / ball(eta).expm1() for end in (-x, x))
                 return 1 - below, above
-        (epsilon,) = self.numbers  # randomized response [KOV15, Thm 3.3]
-        return 1 / (1 + (-ball(epsilon)).exp()), 1 / (1 + ball(epsilon).exp())
+        return 1 / (1 + ball(-largest).exp()), 1 / (1 + ball(largest).exp())  # randomized response [KOV15, Thm 3.3]
 
     def reach(self, tiny: arb) -> Fraction:  # losses are larger with a tiny probability only
         return next(x for x in (Fraction(9, 8) ** power / 1024 for power in range(400)) if self.tails(x)[0] <= tiny)
@@ -151,7 +146,7 @@ class Part(NamedTuple):
 class Known(NamedTuple):
     promise: dict[str, Any]  # of a mechanism; outside an event of probability δ, losses are at most ε, or moments ρ
     epsilon: Fraction | None = None
-    rho: Any = None  # ε²/2 unless it is known better [BS16, Prop. 1.4]
+    rho: Any = None  # ε²/2 if nothing better is known [BS16, Prop. 1.4]
     delta: Any = 0
     parts: tuple[Part, ...] | None = None  # None if no pair of laws is known
     slack: Any = 0  # the finite part of δ is multiplied by e^slack
@@ -159,8 +154,13 @@ class Known(NamedTuple):
 
     def paid(self, name: str) -> Any:  # infinite if it has none, as Gaussian noise has no ε
         own = getattr(self, name, None) if name in self._fields else self.promise.get(name, None if "mu" in name else 0)
-        implied = self.epsilon**2 / 2 if name == "rho" and self.epsilon is not None else arb("inf")
-        return implied if own is None else own
+        return arb("inf") if own is None else own
+
+
+def keeping(promise: dict[str, Any]) -> Known:  # of whatever keeps it: (ε, δ) as randomized response [KOV15, Thm 3.3]
+    epsilon, square = promise.get("epsilon"), promise.get("mu²", promise.get("epsilon", arb("inf")) ** 2)
+    part = Part("pair", (epsilon,)) if epsilon else Part("gauss", (square,)) if "mu²" in promise else None
+    return Known(promise, epsilon, promise.get("rho", square / 2), promise.get("delta", 0), part and (part,))
 
 
 class Stated(dict[str, Any]):  # of a mechanism, as the file describes it
@@ -173,10 +173,9 @@ class Stated(dict[str, Any]):  # of a mechanism, as the file describes it
         of the trapezoids. The sum over all integers is σ√(2π)(1 ± e^{−σ²})."""
         if k < 1:
             return 1 - self.upper_tail(1 - k)
-        size = ball(self.size())
+        at, most = k / (size := ball(self.size())), normal((1 - 2 * k) / (2 * size))
         if self["law"] == "discrete Laplace":
-            return (-k / size).exp() / (1 + (-1 / size).exp())
-        most, at = normal((1 - 2 * k) / (2 * size)), k / size
+            return (-at).exp() / (1 + (-1 / size).exp())
         if self["law"] == "rounded Gaussian" or self.size() <= 1000:  # ⌊σZ + ½⌋ ≥ k
             return most if self["law"] == "rounded Gaussian" else bell_tails(self.size() ** 2, k + 1)[k]
         least = normal(-at) + (-(at**2) / 2).exp() / (size * (8 * arb.pi()).sqrt())
@@ -194,13 +193,12 @@ class Stated(dict[str, Any]):  # of a mechanism, as the file describes it
         ratio = (moved := self.size("sensitivity")) / (size := self.size())
         if self["law"] == "discrete Laplace":
             part = Part("laplace", (size, math.floor(moved))) if moved >= 1 else Part("pair", (ratio,))
-            return Known({"epsilon": ratio}, ratio, parts=(part,))
+            return Known({"epsilon": ratio}, ratio, ratio**2 / 2, parts=(part,))
         if self["law"] == "rounded Gaussian":
-            return Known({"mu²": ratio**2}, None, ratio**2 / 2, parts=(Part("gauss", (ratio**2,)),))
+            return keeping({"mu²": ratio**2})
         if size > 32:
             numbers = 1 if self["single"] else max(1, math.floor(moved**2))
-            tau2 = (arb(40000) * numbers).log() / (2 * arb.pi() ** 2)
-            eta = 2 / (2 * arb.pi() ** 2 * tau2).expm1()
+            tau2, eta = (arb(40000) * numbers).log() / (2 * arb.pi() ** 2), arb(2) / (40000 * numbers - 1)
             part, slack = Part("gauss", (ball(moved**2) / (ball(size) ** 2 - tau2),)), 2 * numbers * eta.atanh()
         elif moved >= 1 and (self["single"] or moved**2 < 2):
             part, slack = Part("bell", (size**2, math.floor(moved))), arb(0)
@@ -227,27 +225,22 @@ class Stated(dict[str, Any]):  # of a mechanism, as the file describes it
         p ≤ 1 − e^{−c/scale}: a key that is not shown loses no more [KKMN09; DVG22, 2]; for Gaussian, [BS16, 8.1]."""
         noise, alone = (law := Stated(self["noise"])).additive(), law.upper_tail(self["least"] - self["each"])
         delta = -((-alone).log1p() * self["groups"]).expm1()
-        if noise.epsilon is not None:
-            delta = delta if alone <= 1 - (-self["each"] / ball(law.size())).exp() else arb(1)
-            noise = noise._replace(parts=(Part("pair", (noise.epsilon,)),))
-        promise = {"rho": noise.rho} if noise.epsilon is None else noise.promise
-        return noise._replace(promise=promise | {"delta": delta}, delta=delta)
-
-    def bases(self) -> list[tuple[dict[int, list[int]], arb]]:  # columns with the sizes of families of cells, and 1/σ²
-        return [(dict(zip(b["columns"], b["families"], strict=True)), ball(b["sigma"]) ** -2) for b in self["bases"]]
+        if noise.epsilon is None:
+            return noise._replace(promise={"rho": noise.rho, "delta": delta}, delta=delta)
+        return keeping(noise.promise | {"delta": delta if alone <= 1 - (-self["each"] / ball(law.size())).exp() else 1})
 
     def replaced(self) -> arb:
         """‖e_a − e_b‖²/‖e_a‖² for rows in two cells, from 1 to 4: what replacing a row costs more than adding it, at
         most. ⟨e_a, e_b⟩ = Σ σ⁻²·Π (1 − 1/m where a and b agree, −1/m where not), so sets of columns decide [XHZK23].
         Several families of siblings, or many columns: a product is at least minus the largest single negative part."""
-        found, columns = self.bases(), sorted({column for sets, _ in self.bases() for column in sets})
-        whole = added(w * weight(sets) for sets, w in found)
-        if len(columns) > 12 or any(len(families) > 1 for sets, _ in found for families in sets.values()):
-            off = [max((1 / (min({*f} - {1}) * weight({0: f})) for f in s.values()), default=-1) for s, _ in found]
-            far = 2 * added(w * weight(sets) * (1 + most) for (sets, w), most in zip(found, off, strict=True))
+        found, columns = self["bases"], sorted({column for base in self["bases"] for column in base["columns"]})
+        whole = added(map(weight, found))
+        if len(columns) > 12 or any(len(sizes) > 1 for base in found for sizes in base["families"]):  # (1/m)/(1 − 1/m′)
+            off = [[Fraction(max(m), min({*m} - {1}) * (max(m) - 1)) for m in base["families"]] for base in found]
+            far = 2 * added(weight(b) * ball(1 + max(most, default=-1)) for b, most in zip(found, off, strict=True))
         else:
             signs = (dict(zip(columns, agree, strict=True)) for agree in product((1, 0), repeat=len(columns)))
-            far = 2 * (whole - min((added(w * weight(sets, at) for sets, w in found) for at in signs), key=float))
+            far = 2 * (whole - min((added(weight(base, at) for base in found) for at in signs), key=float))
         return min(max(far / whole, arb(1), key=float), arb(4), key=float)
 
     def prefixed(self, block: Json) -> arb:
@@ -278,17 +271,13 @@ class Stated(dict[str, Any]):  # of a mechanism, as the file describes it
         match self["law"]:
             case "partition selection":  # k keys with (ε/k, 1 − (1 − δ)^{1/k}) each [DVG22; KOV15, Thm 3.3]
                 part = Part("pair", (epsilon / self["keys"],), self["keys"])
-                return Known({"epsilon": epsilon, "delta": delta}, epsilon, None, delta, (part,), either=True)
+                return Known({"epsilon": epsilon, "delta": delta}, epsilon, epsilon**2 / 2, delta, (part,), either=True)
             case "exponential":  # the losses lie in an interval of length ε [DDR20, Lemma 3.4; CR21]
                 return Known({"epsilon": epsilon}, epsilon, epsilon**2 / 8, parts=(Part("range", (epsilon,)),))
             case "shared noise":  # whatever the tables are, together they use up the price
-                price, square = (own := coordinates(self["price"])), own.get("mu²", 2 * own.get("rho", 0))
-                if [*price] == ["epsilon"]:
-                    return Known(price, price["epsilon"], parts=(Part("pair", (price["epsilon"],)),))
-                return Known(price, None, square / 2, parts=(Part("gauss", (square,)),) if "mu²" in price else None)
+                return keeping(coordinates(self["price"]))
             case "residual Gaussian" | "prefix Gaussian":  # μ² = s²·Σ p/σ², p = Π (1 − 1/m) [XHZK23, Sec. 4; FHU23]
-                square = ball(self["sensitivity"]) ** 2 * added(w * weight(sets) for sets, w in self.bases())
-                return Known({"mu²": square}, None, square / 2, parts=(Part("gauss", (square,)),))
+                return keeping({"mu²": ball(self["sensitivity"]) ** 2 * added(map(weight, self["bases"]))})
             case "sparse histogram":  # γ: twice the chance to be alone, k·p(1 − p)^n at the worst p [HRW11, Sec. 5]
                 p, noise = arb(1) / max(self["cells"], self["people"] + 1), Stated(self["noise"]).additive()
                 gamma = 2 * self["cells"] * p * (self["people"] * (-p).log1p()).exp()
@@ -296,16 +285,16 @@ class Stated(dict[str, Any]):  # of a mechanism, as the file describes it
         return None
 
 
-def weight(sets: dict[int, list[int]], at: dict[int, int] | None = None) -> arb:  # Π (1 − 1/m, or −1/m where at is 0)
-    return ball(math.prod((at[c] if at else 1) - Fraction(1, max(sizes)) for c, sizes in sets.items()))
+def weight(base: Json, at: dict[int, int] | None = None) -> arb:  # Π (1 − 1/m, or −1/m where at is 0)/σ²
+    sizes = zip(base["columns"], map(max, base["families"]), strict=True)  # of the largest family of cells
+    return ball(math.prod((at[c] if at else 1) - Fraction(1, m) for c, m in sizes)) / ball(base["sigma"]) ** 2
 
 
 @cache
 def least_mu(sigma: Fraction) -> arb:
     """μ such that Y and Y + 1 are no easier to tell apart than N(0, 1) and N(μ, 1), for discrete Gaussian Y. Thresholds
-    are the best tests, as likelihood ratios are monotone. With P(Y ≥ k) = Φ(−z_k), μ is the largest z_{k+1} − z_k
-    [DRS22, Def. 2.6], the same for k and −k; beyond 200σ, tests have probabilities below e^{−19,000}, which change no δ
-    that a file can state. Vectors: ℓ2 length times μ [DRS22, Cor. 3.3]."""
+    are the best tests, as ratios are monotone. With P(Y ≥ k) = Φ(−z_k), μ is the largest z_{k+1} − z_k [DRS22, 2.6],
+    also for −k; beyond 200σ, probabilities are below e^{−19,000}. Vectors: ℓ2 length times μ [DRS22, Cor. 3.3]."""
     tails = bell_tails(sigma**2, max(50, math.ceil(200 * sigma)) + 2)
     places = [arb(2).sqrt() * (2 * tail).erfcinv() for tail in tails[1:]]
     return max((one.upper() for one in (2 * places[0], *(b - a for a, b in pairwise(places)))), key=float)
@@ -341,23 +330,22 @@ def epsilon_at(parts: list[Part], goal: arb) -> float:
     return 0.0
 
 
-def from_rho(rho: Fraction, delta: arb) -> float:
-    """ε = min over α of ρα + ln(1 − 1/α) − (ln δ + ln α)/(α − 1) [CKS20, 12]; best: ρ(α − 1)² + ln α = −ln δ."""
+def from_rho(rho: Fraction, delta: arb, xi: Any = 0) -> float:
+    """ε = min over α of ξ + ρα + ln(1 − 1/α) − (ln δ + ln α)/(α − 1) [CKS20, 12]; best: ρ(α − 1)² + ln α = −ln δ."""
     low, high = 0.0, 1 / float(delta)
     for _ in range(100):
         x = (low + high) / 2
         low, high = (low, x) if float(rho) * x * x + math.log1p(x) >= -float(delta.log()) else (x, high)
-    best = ball(Fraction(high))
-    return max(0.0, float((ball(rho) * (1 + best) - (1 / best).log1p() - (delta.log() + best.log1p()) / best).upper()))
+    at = ball(Fraction(high))
+    return max(0.0, float((xi + ball(rho) * (1 + at) - (1 / at).log1p() - (delta.log() + at.log1p()) / at).upper()))
 
 
-def composed(known: list[Known], delta: Fraction) -> float | None:
-    """ε of all measurements at δ; None if a law is not known. Losses add [ZDW22, Thm 10]; P(L = ∞) = 1 − Π(1 − δᵢ)."""
-    if any(one.parts is None for one in known):
-        return None
+def composed(known: list[Known], delta: Fraction) -> float:
+    """ε of all measurements at δ; ∞ if a law is not known. Losses add [ZDW22, Thm 10]; P(L = ∞) = 1 − Π(1 − δᵢ)."""
     alive = math.prod((1 - ball(one.delta) for one in known), start=arb(1))
     goal = (ball(delta) - (1 - alive)) / (alive * added(one.slack for one in known).exp())
-    found = epsilon_at([part for one in known for part in one.parts or ()], goal) if goal > 0 else math.inf
+    parts: list[Any] = [part for one in known for part in one.parts or (None,)]
+    found = epsilon_at(parts, goal) if goal > 0 and None not in parts else math.inf
     losses = added(one.paid("epsilon") for one in known)  # a bound if δ is for infinite losses only
     return found if added(one.delta for one in known) > ball(delta) else min(found, float(losses))
 
@@ -371,8 +359,7 @@ def coordinates(promise: Json) -> Json:
 
 
 def charged(price: Json, budget: Json) -> dict[str, Fraction]:
-    """A price in the flavor of a budget: ε-DP is ε²/2-zCDP [BS16, Prop. 1.4], outside an event too, and μ-Gaussian for
-    the μ at which Φ(μ/2) = e^ε/(1 + e^ε) [DRS22, Def. 2.6]; μ-Gaussian is μ²/2-zCDP [BS16, Prop. 1.6]."""
+    """In a budget: ε-DP is ε²/2-zCDP [BS16, 1.4], and μ-Gaussian if Φ(μ/2) = e^ε/(1 + e^ε) [DRS22]; μ is μ²/2-zCDP."""
     given, wanted = coordinates(price), coordinates(budget)
     if "rho" in wanted and "rho" not in given:
         given["rho"] = given.pop("mu²") / 2 if "mu²" in given else given.pop("epsilon") ** 2 / 2
@@ -394,8 +381,8 @@ class Check(NamedTuple):
         if stated is None or own is None or own == math.inf:
             return self.judge(figure, stated, own, stated is None and own in (None, math.inf))
         mine, given = ball(own), ball(stated)
-        sharp = mine == 0 or mine.rad() <= SHARP * abs(mine)  # a wide ball would agree with anything
-        right = sharp and not given < mine - below * abs(mine) and not given > mine + above * abs(mine)
+        sharp = mine.rad() <= SHARP * (size := abs(mine))  # a wide ball would agree with anything
+        right = sharp and not given < mine - below * size and not given > mine + above * size
         return self.judge(figure, stated, float(mine), bool(right))
 
     def ledger(self, ledger: Json) -> None:
@@ -415,8 +402,7 @@ class Check(NamedTuple):
                 self.budget(budget["promise"], spent, budget[when], f"{of} {when}")
 
     def budget(self, promise: Json, paid: list[dict[str, Fraction]], state: Json, of: str) -> None:
-        """What is spent is the sum of what was paid, within the promise; what remains is the rest."""
-        spent, left, whole = (coordinates(each) for each in (state["spent"], state["remaining"], promise))
+        spent, left, whole = (coordinates(each) for each in (state["spent"], state["remaining"], promise))  # spent: Σ
         for name in {name: 0 for each in (whole, spent, left, *paid) for name in each}:
             total = sum((one.get(name, Fraction(0)) for one in paid), Fraction(0))
             late = name == "gamma" and any(any(one.values()) for one in paid)  # only the first charge has a γ
@@ -435,23 +421,20 @@ class Check(NamedTuple):
             self.agree(f"{of}: distance, {name}", one["distance"][name], most)
         if not any("bounds" in each for each in one["moves"]):
             self.agree(f"{of}: granularity of a count", one["granularity"], 1)
-        moved: Any = far["l1"] ** power if power == 1 or noise.get("single") else far["l2_squared"]
-        if sizes := block.get("deviations"):
-            moved = far["l1"] ** power * sum((2 - Fraction(2, 2**j)) ** power for j in range(1, sizes + 1))
-        moved *= 2 if law["law"] == "exponential" else 1  # a score moves by less than 2 where a count moves by 1
-        if law["law"] == "residual Gaussian":  # N rows, each worth the most that it adds; or N pairs of rows
-            low, high, centre = (exact(block.get("bounds", {}).get(end, 0)) for end in ("low", "high", "centre"))
-            moved = ball(distance(block | {"relation": "add-remove"}, one["granularity"])["largest"] ** 2)
-            moved *= 1 if not replace else 4 if low < centre < high else Stated(law).replaced()
+        sizes = sum((2 - Fraction(2, 2**j)) ** power for j in range(1, block.get("deviations", 0) + 1))
+        moved: Any = far["l1"] ** power if sizes or power == 1 or noise.get("single") else far["l2_squared"]
+        moved *= sizes or (2 if law["law"] == "exponential" else 1)  # a score moves by less than 2, if a count by 1
+        if law["law"] == "residual Gaussian":  # N rows, each worth the most that it adds; or N pairs, with 2 signs or 1
+            alone = distance(block | {"relation": "add-remove"}, one["granularity"])["largest"]
+            moved = ball(alone**2) * (4 if parts[0]["largest"] > alone else Stated(law).replaced() if replace else 1)
         if law["law"] in ("threshold", "partition selection"):  # keys of one unit; of both if replaced
             keys = block["max_groups"] * (2 if "keys" in law and replace else 1)
             self.agree(f"{of}: keys", law.get("keys", law.get("groups")), keys)
             self.agree(f"{of}: units in a key", law.get("each", 1), far["largest"])
         if law["law"] == "prefix Gaussian":  # on all cells, with one σ
             cells, plain = math.prod(map(sum, law["lines"])), [each["columns"] for each in law["bases"]] == [[]]
-            right = plain and min(map(min, law["lines"])) >= 0 and cells == block["cells"]
-            self.judge(f"{of}: cells of the lines", block["cells"], cells, right)
-            moved = Stated(law).prefixed(block)
+            right, moved = plain and min(map(min, law["lines"])) >= 0, Stated(law).prefixed(block)
+            self.judge(f"{of}: cells of the lines", block["cells"], cells, right and cells == block["cells"])
         if "sensitivity" in noise:
             given, close = exact(noise["sensitivity"]) ** power, 2e-8 if "bases" in law else DIGITS
             self.agree(f"{of}: sensitivity{', squared' * (power - 1)}", given, moved, DIGITS, close)
@@ -474,52 +457,46 @@ class Check(NamedTuple):
             self.agree(f"{of}: step of the noise", step, Fraction(1, 2 ** (moves or [{}])[0].get("deviations", 0)))
         if known is None:
             self.judge(f"{of}: promise", one["promise"], "", False, f"the noise of {law['law']} depends on the data")
-            epsilon, rho, delta = (stated.get(name) for name in ("epsilon", "rho", "delta"))
-            return Known(stated, epsilon, rho, delta or 0, epsilon and (Part("pair", (epsilon,)),))
+            return keeping(stated)
         for name in known.promise | stated:
             self.agree(f"{of}: {name}", stated.get(name), known.promise.get(name, 0))
         return known
 
     def promise(self, known: list[Known], figures: Json) -> None:
-        """The promise of all measurements, in the flavor of the price; for stages, the sum of their prices."""
-        stated, stages = coordinates(figures["promise"]), figures["plan"]["stages"]
-        sums: Json = {name: added(one.paid(name) for one in known) for name in stated | {"delta": 0, "gamma": 0}}
-        places = sorted(place for stage in stages or () for place in stage["measurements"])
+        """The sum of measurements, or of prices of stages; as (ε, δ), what it implies, and ε′ with P(L > ε′) ≤ δ."""
+        stages, (stated, price) = figures["plan"]["stages"], (coordinates(figures[n]) for n in ("promise", "price"))
+        sums: Json = {name: added(one.paid(name) for one in known) for name in stated | dict.fromkeys(BESIDE)}
+        places, close = sorted(place for stage in stages or () for place in stage["measurements"]), (DIGITS, DIGITS)
         self.judge("stages: each measurement once", places, "", not stages or places == [*range(len(known))])
         for number, stage in enumerate(stages or (), 1):
-            for name, most in coordinates(stage["price"]).items():
-                own = added(known[place].paid(name) for place in stage["measurements"])
+            parts = [known[place] for place in stage["measurements"]]  # what a price leaves out is 0
+            for name, most in (prices := dict.fromkeys(sums, Fraction()) | coordinates(stage["price"])).items():
+                both = name == "epsilon" and prices.get("delta")  # (ε, δ), as the whole plan if it has no stages
+                own = arb(composed(parts, both) / (1 + SOUND)) if both else added(one.paid(name) for one in parts)
                 self.judge(f"stage {number}: {name} in price", own, most, bool(own <= ball(most) * (1 + DIGITS)))
                 sums[name] = most if number == 1 else sums.get(name, 0) + most
-        price, close = coordinates(figures["price"]), (DIGITS, DIGITS)
-        if figures["promise"]["flavor"] == "approximate" and stated["delta"]:
+        if figures["promise"]["flavor"] == "approximate" and stated["delta"] and not stages:
             sums, close = sums | {"epsilon": composed(known, price["delta"]), "delta": price["delta"]}, (SOUND, LOOSE)
-        for name, value in ({name: 0 for name in ("delta", "gamma") if sums[name] > 0} | stated).items():
+        for name, value in ({name: 0 for name in BESIDE if sums[name] > 0} | stated).items():
             self.agree(f"promise: {name}", value, sums.get(name), *(close if name == "epsilon" else ()))
             self.judge(f"promise: {name} within the price", value, price.get(name, 0), value <= price.get(name, 0))
-
-    def headline(self, known: list[Known], figures: Json) -> None:
-        """The promise as (ε, δ): what it implies, what the losses prove, and ε′ with P(L > ε′) ≤ δ."""
-        stated, headline, masses = coordinates(figures["promise"]), figures["headline"], figures["delta"]
-        delta, event = exact(headline["delta"]), stated.get("delta", Fraction(0))
-        if "epsilon" not in stated:
-            rest, square = ball((delta - event) / (1 - event)), stated.get("mu²")
-            implied = epsilon_at([Part("gauss", (square,))], rest) if square else from_rho(stated["rho"], rest)
-            odds = (rho := ball(square / 2 if square else stated["rho"])) + 2 * (-rho * rest.log()).sqrt()
-            own = None if figures["plan"]["stages"] else composed(known, delta)
-            epsilon: Any = implied if own is None else min(implied, own)
-        else:
-            implied = epsilon = odds = stated["epsilon"]
+        headline, masses, event = figures["headline"], figures["delta"], stated.get("delta", Fraction(0))
+        delta, epsilon = exact(headline["delta"]), stated.get("epsilon")
+        if (implied := (odds := epsilon)) is not None:
             self.agree("headline: delta", delta, event)
+        else:
+            rest, square, xi = ball((delta - event) / (1 - event)), stated.get("mu²"), ball(stated.get("xi", 0))
+            implied = epsilon_at([Part("gauss", (square,))], rest) if square else from_rho(stated["rho"], rest, xi)
+            odds = (rho := ball(square / 2 if square else stated["rho"])) + 2 * (-rho * rest.log()).sqrt() + xi
+            epsilon = implied if stages else min(implied, composed(known, delta))
         self.agree("headline: implied", headline["implied"], implied, near := SOUND if "mu²" in stated else 1e-9, near)
         self.agree("headline: epsilon", headline["epsilon"], epsilon, SOUND, LOOSE)
         self.agree("headline: odds", headline["odds"], None if event else odds)
         self.agree("headline: gamma", headline["gamma"] or 0, stated.get("gamma", 0))
         self.agree("probability of an infinite loss", masses["infinite_mass"], added(one.delta for one in known))
         if masses["finite_tail"] is not None:
-            price, certain = coordinates(figures["price"]), [one for one in known if not one.either]
-            losses = [one.epsilon for one in certain if one.epsilon is not None]
-            tail = ball(price.get("delta", 0)) - added(one.delta for one in certain)
+            losses = [one.epsilon for one in known if one.epsilon is not None and not one.either]
+            tail = ball(price.get("delta", 0)) - added(one.delta for one in known if not one.either)
             bounded = "delta" not in price or (len(losses) == len(known) and sum(losses) <= price["epsilon"])
             self.agree("δ for finite losses above ε", masses["finite_tail"], 0 if bounded else tail)
 
@@ -535,28 +512,30 @@ class Check(NamedTuple):
             mine = {"badge": figures["promise"].get("mu", next(iter(stated.values())))}.get(place, ball(epsilon).exp())
             if place == "badge" or (epsilon < 700 and "gamma" not in stated):  # which begins with γ
                 self.agree(f"shown: {place}", number, mine, DIGITS, LOOSE)
-        grains = {1.0, *(float(Fraction(one["granularity"])) for one in figures["plan"]["measurements"])}
-        found = re.findall(r"-?\d+(?:\.\d+)?", json.dumps(own.get("released")))
-        known = {f"{float(number) * grain:.9g}" for number in found for grain in grains}
+        steps = {1.0, *(float(Fraction(one["granularity"])) for one in figures["plan"]["measurements"])}
+        out = {f"{float(n) * by:.9g}" for n in re.findall(r"-?\d+(?:\.\d+)?", str(own.get("released"))) for by in steps}
         for whole, wide, text in CELL.findall(page):
             value, near, off = (float(one.replace("−", "-").replace(",", "") or 0) for one in (whole, text, wide))
-            if f"{value:.9g}" in known or not re.search("AVG|VAR|STD|CORR|TILE|MEDI|M[AI][NX]|/", figures["question"]):
-                self.judge("shown: released", text, whole, f"{value:.9g}" in known and abs(value - near) <= off / 10)
+            self.judge("shown: released", text, whole, f"{value:.9g}" in out and abs(value - near) <= off / 10)
 
     def repeated(self, figures: Json) -> None:
-        """What is stated twice is the same: fractions as floats, promises as text. And what is said beside the plan
-        about measurements, thresholds and caps has only the plan's numbers, under the same names if it has those."""
+        """What is stated twice is the same. What is said beside the plan has its numbers only, under the same names."""
         plan, nodes = figures["plan"]["measurements"], list[Json]()
         json.loads(json.dumps(figures), object_hook=lambda one: nodes.append(one) or one)  # type: ignore[func-returns-value]
         odd = [one["exact"] for one in nodes if "float" in one and float(exact(one["exact"])) != one["float"]]
+        odd += [one["confidence"] for one in nodes if one.get("confidence", 0.95) != 0.95]  # the same for all errors
         for one in (each for each in nodes if "notation" in each and coordinates(each)):
             said = {name: exact(text) for name, text in re.findall(r"(\w+)=([\d.e+-]+)", one["notation"])}
             said |= {"mu²": said.pop("mu") ** 2} if "mu" in said else {}
+            least = 10**300 if one["notation"][:9] == "odometer(" else math.inf  # an odometer names no such number
+            mine = {name: x for name, x in coordinates(one).items() if name in said or x < least}
+            named = one["notation"].removeprefix("odometer(").startswith(one["flavor"].removeprefix("approximate_"))
             whole = sum(one.get("parts", {}).values()) or one.get("gamma", 0)
-            odd += [one["notation"]] if said != coordinates(one) or abs(whole - one.get("gamma", 0)) > DIGITS else []
+            odd += [one["notation"]] if not named or said != mine or abs(whole - one.get("gamma", 0)) > DIGITS else []
         caps = [[node["caps"][name] for name in CAPS] for node in nodes if "caps" in node]
         used = [[one[name] for name in CAPS] for one in nodes if {"counts", *CAPS} <= one.keys()]
         odd += [one for one in (*used, *caps) if caps and not (one in caps and one in used)]
+        odd += [one for one in nodes if "rest" in one and [one[n] for n in CAPS[:2]] not in [each[:2] for each in used]]
         told = [(*(node.get("measured") or ()), node.get("threshold"), node.get("noise")) for node in nodes]
         for one in (each for some in told for each in some if isinstance(each, dict)):
             same = [each for each in plan if each["name"] == one.get("name")] or plan
@@ -580,7 +559,6 @@ class Check(NamedTuple):
             mine = {"keyed generator": weaker, "hardware": stated}.get(said["coins"])
             self.judge("promise with these coins", said["guarantee"], mine, said["guarantee"] == mine)
         self.promise(known, figures)
-        self.headline(known, figures)
         self.repeated(figures)
         self.charge(figures["budget"], figures["price"], "budget")
         for other in figures.get("join", {}).get("beside", ()):

@@ -3,7 +3,9 @@
 For every prior θ and every discriminative pair of secrets (s, s′) that θ allows, P(M ∈ S | s, θ) ≤ e^ε·P(M ∈ S | s′,
 θ) + δ for all events S.      [KM14]  The laws given secrets are mixtures of rows of the table, so they are the rows of
 another table, whose neighbours are the pairs of secrets under one prior. Every figure of a finite mechanism is one of
-it. If people are independent under every prior, it is differential privacy: the test shows it for two people. [KM14]
+it. If people are independent under every prior, it is differential privacy: what one of two values of a person says
+about the others is nothing, so both laws are the same mixture of neighbouring rows; and priors that are certain of all
+others give back each pair of neighbours. The test shows it for two people.
 """
 
 from __future__ import annotations

@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sitr.namespace import Later
-
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a preview reads no rows
     import pyarrow as pa
-else:  # a preview reads no rows
-    pa = Later("pyarrow")
 
 
 def integers(array: pa.Array) -> NDArray[Any]:
@@ -23,8 +19,7 @@ def integers(array: pa.Array) -> NDArray[Any]:
     array([2, 3], dtype=uint16)
     """
     assert array.null_count == 0, "nothing is missing here"
-    sign = "i" if pa.types.is_signed_integer(array.type) else "u"
-    kind = np.dtype(f"{sign}{array.type.bit_width // 8}")
+    kind = np.dtype(str(array.type))  # both call them int64, uint8, …
     if not len(array):
         return np.empty(0, kind)
     return np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)

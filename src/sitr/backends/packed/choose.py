@@ -67,12 +67,12 @@ def cells(rows: Arranged, block: slice, *, most: int | None, keyed: Keyed) -> Bl
     start = _runs(key, rows.tail_bits)
     own = key[start]
     own >>= np.uint64(rows.tail_bits)
-    number = _lengths(start, len(key))
+    number = lengths(start, len(key))
     code = (own & np.uint64((1 << rows.code_bits) - 1)).view(np.int64)
     if most is None:
         return BlockCells(block, start, number, own, code, None, 0)
     first = _runs(own, rows.code_bits)
-    size = _lengths(first, len(own))
+    size = lengths(first, len(own))
     over = size > most
     if not over.any():
         return BlockCells(block, start, number, own, code, None, 0)
@@ -136,10 +136,20 @@ def lowest(hashed: Words, sizes: Places, most: int) -> Flags:
         middle = int(sizes[:MOST_OWNERS].sum())
         head = lowest(hashed[:middle], sizes[:MOST_OWNERS], most)
         return np.concatenate([head, lowest(hashed[middle:], sizes[MOST_OWNERS:], most)])
+    if most == 1 and (least := _least(hashed, sizes)) is not None:
+        return least
     owner = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
     pairs = owner << np.uint64(HASH_BITS)  # owners are below MOST_OWNERS, so that 64 bits hold both
     pairs |= hashed >> np.uint64(64 - HASH_BITS)
     return np.asarray(pairs < np.repeat(_borders(pairs, sizes, most), sizes))
+
+
+def _least(hashed: Words, sizes: Places) -> Flags | None:
+    """Which hashes are the least of their owner, without a sort; None if an owner has two of them."""
+    compared = hashed >> np.uint64(64 - HASH_BITS)
+    least = np.minimum.reduceat(compared, np.cumsum(sizes) - sizes)
+    found = np.asarray(compared == np.repeat(least, sizes))
+    return found if np.count_nonzero(found) == len(sizes) else None
 
 
 def _borders(pairs: Words, sizes: Places, most: int) -> Words:
@@ -170,10 +180,10 @@ def _runs(key: Words, tail: int) -> Places:
     return start
 
 
-def _lengths(start: Places, end: int) -> Places:
+def lengths(start: Places, end: int) -> Places:
     """The lengths of runs that begin at these places, without the copy that `numpy.diff` makes to append the end.
 
-    >>> _lengths(np.array([0, 2, 3]), 7).tolist()
+    >>> lengths(np.array([0, 2, 3]), 7).tolist()
     [2, 1, 4]
     """
     found = np.empty_like(start)

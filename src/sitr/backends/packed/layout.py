@@ -135,7 +135,7 @@ def layout(tree: Tree, types: Mapping[str, str]) -> Layout | None:
         return None
     if any(isinstance(key, Key) and not key.of.keys and key.cells == 0 for key in tree.rows.keys):
         return None
-    components, places = _components(tree.rows.values)
+    components, places = components_of(tree.rows.values)
     if any(node.most << component.bits >= LARGEST for component in components):  # so none has more than 61 bits
         return None
     bits = tuple(
@@ -150,7 +150,7 @@ def layout(tree: Tree, types: Mapping[str, str]) -> Layout | None:
     return None if any(components[place].bits + found.number_bits > WORD for place in found.tallied) else found
 
 
-def _components(values: tuple[Value, ...]) -> tuple[tuple[Component, ...], tuple[int | None, ...]]:
+def components_of(values: tuple[Value, ...]) -> tuple[tuple[Component, ...], tuple[int | None, ...]]:
     """Values that differ only in their centre, or in being summed or tallied, share a component."""
     sources: list[Tallied | Flag | EachPerson | None] = [_source(value) for value in values]
     numbers = {(source.of, source.where): source for source in reversed(sources) if isinstance(source, Tallied)}

@@ -22,11 +22,11 @@ from sitr.backends.packed.choose import BLOCK, blocks, cells
 from sitr.backends.packed.hashes import Keyed, Words
 from sitr.backends.packed.hold import BATCH, Held, held
 from sitr.backends.packed.layout import Layout
-from sitr.backends.packed.scan import EVERYBODY, SomePeople, scan
+from sitr.backends.packed.scan import EVERYBODY, Decoded, SomePeople, scan
 from sitr.backends.packed.totals import GroupTotals
 from sitr.backends.reading import FewGroups
 from sitr.backends.statement import Writer
-from sitr.backends.values import Cut, EachRow, Flag, Granules, Key, Tallied
+from sitr.backends.values import Cut, EachRow, Flag, Granules, Tallied
 from sitr.mechanisms.value_counts import ValueCounts
 from sitr.namespace import Later
 
@@ -128,8 +128,9 @@ class Passes:
         more = (beyond,) if self.layout.tree.beyond else ()
         return [(*key, *row[:-1], *more, row[-1]) for key, row in found.items()]
 
-    def _public_keys(self) -> Sequence[Row]:
-        return _Decoded(self.layout)
+    def _public_keys(self) -> Decoded:
+        layout = self.layout
+        return Decoded(layout.sizes, [layout.tree.rows.keys[place] for place in layout.listed])
 
     def _found_keys(self, rows: Arranged) -> Sequence[Row]:
         """The keys of the groups that were found, in the order of the question."""
@@ -137,28 +138,10 @@ class Passes:
         layout, columns = self.layout, rows.groups.columns
         by_place: dict[int, Sequence[Any]] = dict(zip(layout.found, columns, strict=False))
         if layout.listed:
-            decoded = _Decoded(layout)
+            decoded = self._public_keys()
             listed = list(zip(*(decoded[code] for code in columns[-1]), strict=True))
             by_place |= dict(zip(layout.listed, listed, strict=True))
         return list(zip(*(by_place[place] for place in range(len(layout.tree.rows.keys))), strict=True))
-
-
-class _Decoded(Sequence[Row]):
-    """The public keys of each group by its number."""
-
-    def __init__(self, layout: Layout) -> None:
-        self._sizes = layout.sizes
-        self._keys = [layout.tree.rows.keys[place] for place in layout.listed]
-
-    def __len__(self) -> int:
-        return int(np.prod(self._sizes, dtype=object))
-
-    def __getitem__(self, code: Any) -> Any:
-        found: list[Any] = []
-        for key, size in zip(reversed(self._keys), reversed(self._sizes), strict=True):
-            code, place = divmod(code, size)
-            found.append((key.of.keys or ())[place] if isinstance(key, Key) else place)
-        return tuple(reversed(found))
 
 
 def _identities(engine: duckdb.DuckDBPyConnection, values: pa.Array) -> Words:

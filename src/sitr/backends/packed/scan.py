@@ -5,9 +5,12 @@ Numbers leave it as doubles. numpy clamps, rounds and shifts them, which is quic
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from sitr.backends.dialect import Dialect
 from sitr.backends.packed.layout import Component, Layout
 from sitr.backends.statement import Writer
 from sitr.backends.values import CellNumber, Key, Tallied
@@ -54,7 +57,7 @@ def _coded(layout: Layout, writer: Writer, part: SomePeople) -> str:
     for place in layout.listed:
         key = rows.keys[place]
         column = f"k{place}"
-        found = column if isinstance(key, CellNumber) else _position(key, column, writer)
+        found = column if isinstance(key, CellNumber) else position(key, column, say, text=_of_text)
         columns.append(f"{say.whole(found)} AS p{place}")
     return f"SELECT {', '.join(columns)} FROM ({_rows(layout, writer, part)})"
 
@@ -92,14 +95,15 @@ def _code(layout: Layout) -> str:
     return found
 
 
-def _position(key: Key, column: str, writer: Writer) -> str:
-    """The place of a key in its list; NULL if it is not there."""
-    keys, say = key.of.keys or (), writer.dialect
+def position(key: Key, column: str, say: Dialect, *, text: Callable[[list[str], str], str] | None = None) -> str:
+    """The place of a key in its list; NULL if it is not there. Of texts, `text` may find it in a quicker way."""
+    keys = key.of.keys or ()
     values = [value for value in keys if value is not None]
-    if key.of.kind is Kind.TEXT and values:
-        found = _of_text([say.literal(str(value)) for value in values], column)
+    if key.of.kind is Kind.TEXT and values and text is not None:
+        found = text([say.literal(str(value)) for value in values], column)
     elif _in_a_row(values):
-        found = f"CASE WHEN {column} BETWEEN {values[0]} AND {values[-1]} THEN {column} - {say.literal(values[0])} END"
+        first, last = say.literal(values[0]), say.literal(values[-1])
+        found = f"CASE WHEN {column} BETWEEN {first} AND {last} THEN {column} - {first} END"
     else:
         found = say.position(column, values) if values else "NULL"
     if None not in keys:
@@ -122,3 +126,20 @@ def _in_a_row(values: Sequence[object]) -> bool:
     first = values[0]
     assert isinstance(first, int)
     return list(values) == list(range(first, first + len(values)))
+
+
+class Decoded(Sequence[tuple[Any, ...]]):
+    """The public keys of each group by its number."""
+
+    def __init__(self, sizes: Sequence[int], keys: Sequence[Key | CellNumber]) -> None:
+        self._sizes, self._keys = sizes, keys
+
+    def __len__(self) -> int:
+        return math.prod(self._sizes)
+
+    def __getitem__(self, code: Any) -> Any:
+        found: list[Any] = []
+        for key, size in zip(reversed(self._keys), reversed(self._sizes), strict=True):
+            code, place = divmod(code, size)
+            found.append((key.of.keys or ())[place] if isinstance(key, Key) else place)
+        return tuple(reversed(found))

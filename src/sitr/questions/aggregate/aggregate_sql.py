@@ -23,7 +23,7 @@ from sitr.questions.aggregate.refusals import forbidden, refuse_other_parts
 
 def holds_aggregate(item: exp.Expr) -> bool:
     """Whether an aggregate function is in an expression."""
-    return any(_is_aggregate(part) for part in item.walk())
+    return any(is_aggregate(part) for part in item.walk())
 
 
 def aggregate_of(item: exp.Expr) -> Aggregate:
@@ -34,7 +34,7 @@ def aggregate_of(item: exp.Expr) -> Aggregate:
         return _window(item)
     if isinstance(item, exp.Filter) and isinstance(item.expression, exp.Where):
         return Filtered(aggregate_of(item.this), expression(item.expression.this))
-    if _is_aggregate(item):
+    if is_aggregate(item):
         return _called(item)
     if not isinstance(item, exp.Star) and holds_aggregate(item):
         return Combined(over_aggregates(item))
@@ -43,7 +43,7 @@ def aggregate_of(item: exp.Expr) -> Aggregate:
 
 def over_aggregates(item: exp.Expr) -> Expression:
     """An expression whose aggregates are read as such, and everything around them as on rows."""
-    if _is_aggregate(item) or isinstance(item, exp.Filter | exp.Window):
+    if is_aggregate(item) or isinstance(item, exp.Filter | exp.Window):
         return Aggregated(aggregate_of(item))
     whole = copied(item)
     for part in list(_outermost(whole)):
@@ -55,7 +55,7 @@ def over_aggregates(item: exp.Expr) -> Expression:
 
 def _outermost(item: exp.Expr) -> Iterator[exp.Expr]:
     """The aggregates that are in no other one."""
-    if _is_aggregate(item) or isinstance(item, exp.Filter | exp.Window):
+    if is_aggregate(item) or isinstance(item, exp.Filter | exp.Window):
         yield item
     else:
         for part in item.iter_expressions():
@@ -92,7 +92,8 @@ def name_windows(select: exp.Select) -> None:
                 name.replace(found)
 
 
-def _is_aggregate(item: exp.Expr) -> bool:
+def is_aggregate(item: exp.Expr) -> bool:
+    """Whether it is an aggregate function, without what stands around it."""
     return isinstance(item, exp.AggFunc | exp.WithinGroup) or _function(item) in _WRAPPERS or _known(item)
 
 

@@ -61,7 +61,7 @@ def pointed(error: SitrError, sql: str, catalog: Catalog) -> SitrError:
     """The same error, with the place of the part that it is about."""
     try:
         culprit, view = _culprit(single_select(sql), catalog, error)
-    except SitrError:  # the text cannot be read, and that is the error
+    except (SitrError, RecursionError):  # the text cannot be read, and that is the error
         return error
     better = obstacles.explained(error, culprit, view)
     better.excerpt = place(culprit)

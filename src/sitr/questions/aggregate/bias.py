@@ -105,12 +105,21 @@ def share_of(bias: object) -> Fraction | None:
 
 
 def watch(
-    terms: tuple[Quantity, ...], *, who: Typed | None, share: Fraction, beyond: bool, rows: SecondCap | None = None
+    terms: tuple[Quantity, ...],
+    *,
+    who: Typed | None,
+    share: Fraction,
+    beyond: bool,
+    cuts: bool = True,
+    rows: SecondCap | None = None,
 ) -> Watch | None:
-    """What can be left out of these terms; None if nothing can. `who` identifies people, unless each row is a unit."""
+    """What can be left out of these terms; None if nothing can. `who` identifies people, unless each row is a unit.
+
+    `cuts` says whether rows beyond a cap can be left out, and `beyond` whether all rows of a group can.
+    """
     clamped = tuple(dict(_clamped(terms, who)).items())
     counts_rows = any(not isinstance(term, Term) or not (term.people or term.total) for term in terms)
-    cut = Term(who, people=True, cut=True) if who is not None and counts_rows else None
+    cut = Term(who, people=True, cut=True) if who is not None and counts_rows and cuts else None
     if cut is None and not clamped and not beyond:
         return None
     everybody = Term() if who is None else Term(who, people=True)

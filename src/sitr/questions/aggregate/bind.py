@@ -20,7 +20,7 @@ from sitr.neighbors.unit import Person, Unit
 from sitr.questions.aggregate.after import AS_RELEASED, AnswerColumns, BoundAfter
 from sitr.questions.aggregate.bias import SHARE, Watch, watch
 from sitr.questions.aggregate.catalog import Catalog
-from sitr.questions.aggregate.expressions.expression import Expression
+from sitr.questions.aggregate.expressions.expression import Expression, Literal
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.expressions.typed import MOST_KEYS, TEMPORAL, Typed, column_typed
 from sitr.questions.aggregate.functions.function import BoundAggregate
@@ -30,6 +30,7 @@ from sitr.questions.aggregate.functions.registry import written
 from sitr.questions.aggregate.nodes import After, GroupingMark, Named, NamedKey, Query
 from sitr.questions.aggregate.quantity import Quantity, family
 from sitr.questions.aggregate.relations import view_of
+from sitr.questions.aggregate.rows_each import rows_each
 from sitr.questions.aggregate.second_cap import second_cap
 from sitr.questions.aggregate.split import Split
 from sitr.questions.aggregate.view import TableRows, View, changes, protected
@@ -128,14 +129,27 @@ class BoundedQuery(Remembering):
         """What is measured about rows and values that are left out; None if nothing is, or nothing can be."""
         if self.share is None or not self.shown_terms:
             return None
-        person = isinstance(self.unit, Person)
-        beyond = person and bool(self.keys) and self.loses_groups
+        beyond = isinstance(self.unit, Person) and bool(self.keys) and self.loses_groups
         rows = None
         if self.counted_up_to is not None:
             rows = second_cap(
                 self.counted_up_to, groups=self.max_groups, each=self.max_rows_per_group, cuts_groups=self.cuts_groups
             )
-        return watch(self.shown_terms, who=self.view.person, share=self.share, beyond=beyond, rows=rows)
+        return watch(
+            self.shown_terms,
+            who=self.view.person,
+            share=self.share,
+            cuts=not self.keeps_all,
+            beyond=beyond and not self.keeps_all,
+            rows=rows,
+        )
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether the caps cut no rows, because of how the view is made: one row for each person, for example."""
+        most = rows_each(self.view)
+        caps = (self.max_rows_per_group, self.max_groups if self.keys else most, self.max_rows)
+        return most is not None and all(cap is None or most <= cap for cap in caps)
 
     @property
     def cuts_groups(self) -> bool:
@@ -251,19 +265,26 @@ def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> Boun
     public = [key.keys for key in keys]
     cells = None if None in public else math.prod(len(each) for each in public if each is not None)
     grouping = any(not key.of.is_literal for key in keys)
-    groups, each, total = caps(table, cells=cells) if grouping else (1, table.most_rows, None)
+    groups, each, total = caps(table, cells=cells, most=rows_each(settled), grouping=grouping)
     return BoundedQuery(resolved, settled, keys, columns, groups, each, bound_after, total)
 
 
-def caps(table: Table, *, cells: int | None) -> tuple[int, int, int | None]:
+def caps(
+    table: Table, *, cells: int | None, most: int | None = None, grouping: bool = True
+) -> tuple[int, int, int | None]:
     """The most groups of a person, the most rows in each, and the most rows in all unless the others imply it.
 
     Without GROUP BY the whole table is one group. A person keeps as many rows in it as in all groups together, so that
-    a total is the sum of its parts. Whoever has at most N rows in all has them in at most N groups.
+    a total is the sum of its parts. Whoever has at most N rows in all has them in at most N groups. Where nobody can
+    have more than `most` rows, that is such an N, if it is smaller.
     """
-    if table.max_rows is None:
+    fewer = most is not None and most < table.most_rows
+    total = most if fewer and most is not None else table.most_rows
+    if not grouping or (fewer and total == 1):
+        return 1, total, None
+    if table.max_rows is None and not fewer:
         return table.max_groups, table.max_rows_per_group, None
-    total, groups, each = table.most_rows, table.max_groups, min(table.max_rows_per_group, table.most_rows)
+    groups, each = table.max_groups, min(table.max_rows_per_group, total)
     implied = (cells is not None and cells * each <= total) or (groups * each <= total and groups < total)
     return min(groups, total), each, None if implied else total
 
@@ -301,10 +322,14 @@ def grouped(key: NamedKey, view: View) -> GroupKey:
 
 
 def _whole_quotient(of: Typed) -> Typed:
-    """age / 10 groups whole numbers by tens, as in most databases; the text of the question then says age // 10."""
-    if of.what == "/" and all(part.kind is Kind.INTEGER for part in of.parts):
-        return ROW_FUNCTIONS["//"]("//", of.parts)
-    return of
+    """age / 10 and (age / 10) * 10 group whole numbers by tens, as in most databases; the text then says age // 10."""
+    if of.kind is not Kind.REAL or of.what not in ("/", "+", "-", "*"):
+        return of
+    parts = tuple(map(_whole_quotient, of.parts))
+    if any(part.kind is not Kind.INTEGER for part in parts):
+        return of
+    name = "//" if of.what == "/" else str(of.what)
+    return ROW_FUNCTIONS[name](name, parts)
 
 
 def _refuse_public_keys(keys: tuple[GroupKey, ...]) -> None:
@@ -320,15 +345,36 @@ def _refuse_public_keys(keys: tuple[GroupKey, ...]) -> None:
 
 def _refuse_people(key: GroupKey, view: View) -> None:
     """A key that names people makes groups of one person: a threshold shows none of them, but would be paid for."""
-    column, unit = key.of.column, view.unit
-    if column is None or key.keys is not None or not isinstance(unit, Person) or column.name != unit.column:
+    who, unit = _one_to_one(key.of), view.unit
+    if key.keys is not None or not isinstance(unit, Person) or who.column is None or who.column.name != unit.column:
         return
-    who = key.of.text
     raise QuestionError(
-        given=f"GROUP BY {who} makes a group of its own for each person, and no group of one person is shown.",
-        do=f"Leave {who} out, or ask about the numbers of each person: SELECT AVG(n) AS mean FROM "
-        f"(SELECT {who}, COUNT(*) AS n FROM {view.name} GROUP BY {who}).",
+        given=f"GROUP BY {key.of.text} makes a group of its own for each person, and no group of one person is shown.",
+        do=f"Leave {key.of.text} out, or ask about the numbers of each person: SELECT AVG(n) AS mean FROM "
+        f"(SELECT {who.text}, COUNT(*) AS n FROM {view.name} GROUP BY {who.text}).",
     )
+
+
+def _one_to_one(of: Typed) -> Typed:
+    """What an expression only writes differently, such as id in id + 1 or CAST(id AS VARCHAR); else the expression."""
+    values = [part for part in of.parts if not _is_constant(part)]
+    if len(values) != 1:
+        return of
+    (inner,) = values
+    others = [part for part in of.parts if part is not inner]
+    numbers = [part.value for part in others if isinstance(part.what, Literal)]
+    kept = (
+        (of.what in ("+", "-", "NEGATE", "||") and not any(part.nullable for part in others))
+        or (of.what == "COALESCE" and of.parts[0] is inner)
+        or (of.what == "*" and numbers not in ([], [0], [None]))
+        or (of.what == "//" and numbers == [1] and of.parts[0] is inner)
+        or (of.what == "CAST" and of.kind in (inner.kind, Kind.TEXT))
+    )
+    return _one_to_one(inner) if kept else of
+
+
+def _is_constant(of: Typed) -> bool:
+    return isinstance(of.what, Literal) or (bool(of.parts) and all(map(_is_constant, of.parts)))
 
 
 def _refuse_twins(keys: list[str], columns: list[tuple[str, BoundAggregate]]) -> None:

@@ -2,12 +2,14 @@
 
 `sqlglot.dialects.duckdb` also loads its generator, which parses dozens of templates: an eighth of the time that sqlglot
 takes to load, and only some refusals write SQL with it. So the settings of the tokenizer are stated here, the parser is
-DuckDB's own, and a test compares every setting with those of `sqlglot.dialects.duckdb`.
+DuckDB's own except that it forgets no arguments, and a test compares every setting with those of
+`sqlglot.dialects.duckdb`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlglot import TokenType, exp, tokens
 from sqlglot.dialects.dialect import Dialect, NormalizationStrategy, UsingColumnOrder
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from sqlglot.dialects import duckdb
 else:  # it loads the generator
     duckdb = Later("sqlglot.dialects.duckdb")
+
+Builder: TypeAlias = Callable[..., exp.Expr]
 
 _NAMES = {
     TokenType.TEXT: ("BPCHAR", "CHAR", "STRING", "VARCHAR"),
@@ -51,6 +55,44 @@ _NAMES = {
 _OWN = ("ATTACH", "CONNECT", "DETACH", "DISCONNECT", "FORCE", "INSTALL", "ONLY", "POSITIONAL", "SUMMARIZE")
 """Its words for which sqlglot has a token of the same name."""
 
+_MOST = {
+    **dict.fromkeys(("ANY_VALUE", "LOG10", "LOG2"), 1),
+    **dict.fromkeys(("CEIL", "FLOOR", "LTRIM", "MOD", "RTRIM", "STRFTIME"), 2),
+    **dict.fromkeys(("QUANTILE", "QUANTILE_CONT", "QUANTILE_DISC"), 2),
+    **dict.fromkeys(("DATEDIFF", "DATE_DIFF"), 3),
+}
+"""Functions that are read here, and the number of arguments beyond which DuckDB's parser forgets the rest."""
+
+
+def _whole(name: str, most: int) -> Builder:
+    """The function as the parser builds it; with more arguments one that nobody knows, so that it is refused."""
+    built: Builder = DuckDBParser.FUNCTIONS[name]
+
+    def builder(args: list[exp.Expr], **dialect: Dialect) -> exp.Expr:
+        return exp.Anonymous(this=name, expressions=args) if len(args) > most else built(args, **dialect)
+
+    return builder
+
+
+def _truncated(args: list[exp.Expr]) -> exp.Expr:
+    """DATE_TRUNC with its third argument, a time zone as in PostgreSQL and BigQuery."""
+    found: exp.Expr = DuckDBParser.FUNCTIONS["DATE_TRUNC"](args[:2])
+    if len(args) > 3:
+        return exp.Anonymous(this="DATE_TRUNC", expressions=args)
+    if len(args) == 3:
+        found.set("zone", args[2])
+    return found
+
+
+class QuestionParser(DuckDBParser):
+    """DuckDB's parser, which forgets no argument of a function that is read here."""
+
+    FUNCTIONS = (
+        DuckDBParser.FUNCTIONS
+        | {name: _whole(name, most) for name, most in _MOST.items()}
+        | dict.fromkeys(("DATETRUNC", "DATE_TRUNC"), _truncated)
+    )
+
 
 class QuestionDialect(Dialect):
     """DuckDB's SQL, to be read. `sql_of` writes it."""
@@ -77,6 +119,8 @@ class QuestionDialect(Dialect):
         BYTE_STRING_ESCAPES = ["'", "\\"]  # noqa: RUF012
         COMMANDS = tokens.Tokenizer.COMMANDS - {TokenType.SHOW}
         DROP_UNKNOWN_ESCAPES = NUMERIC_ESCAPES_ARE_BYTES = HEREDOC_TAG_IS_IDENTIFIER = True
+        IDENTIFIERS = ['"', "`"]  # noqa: RUF012
+        """BigQuery, MySQL and Spark write names in backticks, which mean nothing in DuckDB."""
         HEREDOC_STRINGS = ["$"]  # noqa: RUF012
         HEREDOC_STRING_ALTERNATIVE = TokenType.PARAMETER
         KEYWORDS = (
@@ -88,7 +132,7 @@ class QuestionDialect(Dialect):
         SINGLE_TOKENS = tokens.Tokenizer.SINGLE_TOKENS | {"$": TokenType.PARAMETER}
         VAR_SINGLE_TOKENS = {"$"}  # noqa: RUF012
 
-    Parser = DuckDBParser
+    Parser = QuestionParser
 
     def to_json_path(self, path: exp.Expr | None) -> exp.Expr | None:
         """A path of JSON. A pointer, and a path that counts from the end, stay as they are."""

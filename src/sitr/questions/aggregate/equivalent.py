@@ -48,6 +48,7 @@ def equivalent(sql: str, catalog: Catalog) -> str | None:
     try:
         tree = single_select(sql)
         _keep_formats(tree)
+        _keep_zones(tree)
         for _ in range(_TRIES):
             text = _text(tree)
             error = _refused(text, catalog)
@@ -73,6 +74,15 @@ def _keep_formats(tree: exp.Select) -> None:
         else:
             unit = exp.Literal.string(part)
             call.replace(exp.Anonymous(this="DATE_TRUNC", expressions=[unit, of.copy()]))
+
+
+def _keep_zones(tree: exp.Select) -> None:
+    """AT TIME ZONE for a zone inside of a function, which is written for times in UTC or left out otherwise."""
+    for call in [*tree.find_all(exp.Date), *tree.find_all(exp.TimestampTrunc), *tree.find_all(exp.DateTrunc)]:
+        zone = call.args.get("zone")
+        if isinstance(zone, exp.Literal) and isinstance(call.this, exp.Column):
+            call.set("this", exp.AtTimeZone(this=call.this.copy(), zone=zone.copy()))
+            call.set("zone", None)
 
 
 def _dashes(tree: exp.Select, _: SitrError, catalog: Catalog) -> bool:
@@ -469,11 +479,16 @@ def _own_groups(tree: exp.Select, error: SitrError, catalog: Catalog) -> bool:
     group, unit = tree.args.get("group"), catalog.table.unit
     if "a group of its own for each person" not in error.given or group is None or not isinstance(unit, Person):
         return False
-    named = {each.alias_or_name for each in tree.expressions if each.unalias().name.lower() == unit.column.lower()}
-    gone = {*(name.lower() for name in named), unit.column.lower()}
-    items = [each for each in tree.expressions if holds_aggregate(each) or each.alias_or_name.lower() not in gone]
-    places = [str(at) for at, each in enumerate(tree.expressions, start=1) if each not in items]
-    keys = [each for each in group.expressions if each.name.lower() not in gone and each.sql() not in places]
+    who = unit.column.lower()
+
+    def names_people(item: exp.Expr) -> bool:
+        return not holds_aggregate(item) and {each.name.lower() for each in item.find_all(exp.Column)} == {who}
+
+    gone = {each.alias_or_name.lower() for each in tree.expressions if names_people(each)} | {who}
+    items = [each for each in tree.expressions if not names_people(each)]
+    places = [str(at) for at, each in enumerate(tree.expressions, start=1) if names_people(each)]
+    left = [each for each in group.expressions if not names_people(each)]
+    keys = [each for each in left if each.name.lower() not in gone and each.sql() not in places]
     tree.set("expressions", items or [exp.alias_(_count(), "n")])
     tree.set("group", exp.Group(expressions=[each for each in keys if not each.is_int]) if keys else None)
     order = tree.args.get("order")

@@ -127,6 +127,10 @@ class Moments(Generic[Of]):
         """The beginning of the "year", "quarter", "month", "week", "day", "hour", "minute" or "second"."""
         return self.of._made(Call("DATE_TRUNC", (Literal(part), self.of.expression)))
 
+    def convert_time_zone(self, zone: str) -> Of:
+        """The time in another zone, such as "Europe/Paris", of a moment with a time zone that is read in UTC."""
+        return self.of._made(Call("AT TIME ZONE", (self.of.expression, Literal(zone))))
+
     def offset_by(self, count: int, part: str) -> Of:
         """Later by this many "day", "month", …; a negative number is earlier."""
         return self.of._call("DATE_ADD", count, part)

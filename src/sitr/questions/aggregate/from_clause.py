@@ -119,6 +119,8 @@ def _select(item: exp.Select, outer: Named) -> Source:
         refuse_other_parts(group, "expressions", within="GROUP BY ")
         keys = tuple(_key(key, item.expressions) for key in group.expressions)
     starred = len(item.expressions) == 1 and isinstance(item.expressions[0], exp.Star)
+    if not starred and any(map(_computes, item.expressions)):
+        return _computed(item, source, where, keys)
     columns = () if starred else tuple(map(_column, item.expressions))
     if item.args.get("distinct"):
         if keys is not None or starred or item.args["distinct"].args.get("on"):
@@ -135,24 +137,68 @@ def _select(item: exp.Select, outer: Named) -> Source:
     return _kept(Select(source, columns, where, keys), having.this)
 
 
-def _kept(each: Select, having: exp.Expr) -> Select:
-    """Only the people for whom HAVING holds: a condition on the rows of another sub-query, which has its numbers."""
-    condition = copied(having)
-    added: list[Selected] = []
-    for part in [part for part in condition.walk() if isinstance(part, exp.AggFunc)]:
+def _computes(item: exp.Expr) -> bool:
+    """Whether a column of a sub-query computes with aggregates: SUM(x) / COUNT(*)."""
+    inner = item.unalias().unnest()
+    return not isinstance(inner, exp.AggFunc) and inner.find(exp.AggFunc) is not None
+
+
+def _computed(
+    item: exp.Select, source: Source, where: Expression | None, keys: tuple[Expression, ...] | None
+) -> Select:
+    """A sub-query that computes with aggregates selects from one that has them as columns."""
+    if item.args.get("distinct"):
+        raise forbidden(item.args["distinct"], part="distinct", of=item)
+    columns = [_column(each) for each in item.expressions if not _computes(each)]
+    own = {column.name.lower() for column in columns if column.of == Name(column.name)}
+    names = [each.alias or each.sql() for each in item.expressions if _computes(each)]
+    found: list[Selected] = []
+    for each in item.expressions:
+        if not _computes(each):
+            name = _column(each).name
+            found.append(Selected(name, Name(name)))
+            continue
+        for used in each.find_all(exp.Column):
+            if used.find_ancestor(exp.AggFunc) is None and (used.table or used.name.lower() not in own):
+                raise QuestionError(
+                    given=f"The sub-query computes with {used.sql()}, but does not select it by itself.",
+                    do=f"Select {used.sql()} too, or compute with it inside an aggregate.",
+                    excerpt=place(used),
+                )
+        columns, condition = _with_calls(columns, copied(each.unalias()), names)
+        found.append(Selected(each.alias or each.sql(), expression(condition)))
+    having = item.args.get("having")
+    if having is not None and keys is None:
+        raise forbidden(having)
+    if having is not None:
+        columns, condition = _with_calls(columns, copied(having.this), names)
+    kept = None if having is None else expression(condition)
+    return Select(Select(source, tuple(columns), where, keys), tuple(found), kept)
+
+
+def _with_calls(columns: list[Selected], item: exp.Expr, names: list[str]) -> tuple[list[Selected], exp.Expr]:
+    """The columns with all aggregates of an expression, which has their names instead; `names` are taken."""
+    columns = list(columns)
+    for part in [part for part in item.walk() if isinstance(part, exp.AggFunc)]:
         call = _person_call(part)
-        same = next((known for known in (*each.columns, *added) if known.of == call), None)
+        same = next((known for known in columns if known.of == call), None)
         if same is None:
-            taken = {known.name.lower() for known in (*each.columns, *added)}
-            name = next(name for n in range(len(taken) + 1) if (name := f"{call.function.lower()}_{n}") not in taken)
-            same = Selected(name, call)
-            added.append(same)
+            taken = {name.lower() for name in (*names, *(known.name for known in columns))}
+            free = (f"{call.function.lower()}_{number}" for number in range(len(taken) + 1))
+            same = Selected(next(name for name in free if name not in taken), call)
+            columns.append(same)
         named = exp.column(exp.to_identifier(same.name, quoted=True))
-        if part is condition:
-            condition = named
+        if part is item:
+            item = named
         else:
             part.replace(named)
-    inner = replace(each, columns=(*each.columns, *added))
+    return columns, item
+
+
+def _kept(each: Select, having: exp.Expr) -> Select:
+    """Only the people for whom HAVING holds: a condition on the rows of another sub-query, which has its numbers."""
+    columns, condition = _with_calls(list(each.columns), copied(having), [])
+    inner = replace(each, columns=tuple(columns))
     return Select(inner, tuple(Selected(known.name, Name(known.name)) for known in each.columns), expression(condition))
 
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sitr.questions.aggregate.expressions.expression import PARTS, Call, Expression, Literal, Name
 from sitr.questions.aggregate.refusals import forbidden, refuse_other_parts
-from sitr.questions.aggregate.synonyms import Read
+from sitr.questions.aggregate.synonyms import Read, in_zone
 
 
 def word(item: exp.Expr | None) -> Literal:
@@ -35,26 +35,50 @@ def bare_part(item: exp.Expr | None) -> bool:
 
 def _misplaced(item: exp.Expr | None) -> TypeGuard[exp.Expr]:
     """Whether the parser took something else for the part of a date."""
-    return isinstance(item, exp.Var | exp.Column) and _singular(item.name.lower()) not in PARTS
+    named = isinstance(item, exp.Var | exp.Column) and _singular(item.name.lower()) in PARTS
+    return item is not None and not named and not isinstance(item, exp.Literal)
 
 
 def _moment(item: exp.Expr, read: Read) -> Expression:
-    """The column that the parser took for the part of a date."""
-    return read(item) if isinstance(item, exp.Column) else Name(item.name)
+    """The column or the expression that the parser took for the part of a date."""
+    return Name(item.name) if isinstance(item, exp.Var) else read(item)
 
 
 def _truncated(item: exp.Expr, read: Read) -> Expression:
-    """DATE_TRUNC('month', d), and DATE_TRUNC(d, MONTH) as in BigQuery."""
-    refuse_other_parts(item, "this", "unit")
-    unit = item.args.get("unit")
+    """DATE_TRUNC('month', d), and DATE_TRUNC(d, MONTH) as in BigQuery; a zone may follow."""
+    refuse_other_parts(item, "this", "unit", "zone")
+    unit, zone = item.args.get("unit"), item.args.get("zone")
     if bare_part(item.this) and _misplaced(unit):
-        return Call("DATE_TRUNC", (word(item.this), _moment(unit, read)))
-    return Call("DATE_TRUNC", (word(unit), read(item.this)))
+        return Call("DATE_TRUNC", (word(item.this), in_zone(_moment(unit, read), zone, read)))
+    return Call("DATE_TRUNC", (word(unit), in_zone(read(item.this), zone, read)))
 
 
 def _extracted(item: exp.Expr, read: Read) -> Expression:
+    """EXTRACT(month FROM d), and EXTRACT(DATE FROM at) as in BigQuery."""
     refuse_other_parts(item, "this", "expression")
-    return Call("EXTRACT", (word(item.this), read(item.expression)))
+    part, of = word(item.this), read(item.expression)
+    return Call("CAST", (of, Literal("DATE"))) if part == Literal("date") else Call("EXTRACT", (part, of))
+
+
+def _in_zone(item: exp.Expr, read: Read) -> Expression:
+    """at AT TIME ZONE 'Europe/Paris'."""
+    refuse_other_parts(item, "this", "zone")
+    return in_zone(read(item.this), item.args["zone"], read)
+
+
+def _converted(item: exp.Expr, read: Read) -> Expression:
+    """CONVERT_TIMEZONE('Europe/Paris', at) as in Snowflake; with two zones, it is about times without one."""
+    refuse_other_parts(item, "timestamp", "target_tz")
+    return in_zone(read(item.args["timestamp"]), item.args["target_tz"], read)
+
+
+def _clock(item: exp.Expr, read: Read) -> Expression:
+    """DATETIME(at, 'Europe/Paris') as in BigQuery."""
+    refuse_other_parts(item, "this", "expression")
+    zone = item.expression
+    if not (isinstance(zone, exp.Literal) and zone.is_string):
+        raise forbidden(item)
+    return in_zone(read(item.this), zone, read)
 
 
 def _part(part: str) -> Callable[[exp.Expr, Read], Expression]:
@@ -108,6 +132,7 @@ def later(moment: Expression, interval: exp.Expr, *, sign: int) -> Expression:
 MOMENTS: dict[type[exp.Expr], Callable[[exp.Expr, Read], Expression]] = {
     exp.TimestampTrunc: _truncated,
     exp.DateTrunc: _truncated,
+    exp.DatetimeTrunc: _truncated,
     exp.Extract: _extracted,
     exp.Year: _part("year"),
     exp.Quarter: _part("quarter"),
@@ -122,4 +147,7 @@ MOMENTS: dict[type[exp.Expr], Callable[[exp.Expr, Read], Expression]] = {
     exp.DateDiff: _difference,
     exp.TimestampDiff: _counted_difference,
     exp.LastDay: _last_day,
+    exp.AtTimeZone: _in_zone,
+    exp.ConvertTimezone: _converted,
+    exp.Datetime: _clock,
 }

@@ -8,7 +8,7 @@ from sitr.dataset.schema import Column, Key
 from sitr.errors import QuestionError
 from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.expressions.expression import Name
-from sitr.questions.aggregate.expressions.typed import Typed
+from sitr.questions.aggregate.expressions.typed import Typed, zone_of
 from sitr.questions.aggregate.view import View, Visible
 
 
@@ -19,7 +19,7 @@ def is_unit(of: Typed, unit: Person) -> bool:
 
 def leaf(name: str, of: Typed) -> Typed:
     """A computed column as a column of the next view: what is known about it stays known, but not its name there."""
-    column = Column(name, of.kind, of.column.quantised if of.column is not None else None, of.keys)
+    column = Column(name, of.kind, of.column.quantised if of.column is not None else None, of.keys, zone_of(of))
     return replace(of, what=column, parts=(), shown=None)
 
 

@@ -95,7 +95,11 @@ def _of_select(select: exp.Select, catalog: Catalog, *, whole: bool) -> Iterator
     view, error = _viewed(select, catalog)
     if error is not None:
         yield from _of_rows(select, catalog, error)
-    for item, wrong in (*_of_where(select, view), *_of_keys(select, view), *_of_columns(select, view, whole=whole)):
+    for item, wrong in (
+        *_of_where(select, view),
+        *_of_keys(select, view, whole=whole),
+        *_of_columns(select, view, whole=whole),
+    ):
         yield item, explained(wrong, item, view)
     for name in ("having", "qualify") if whole else ():
         if (after := select.args.get(name)) is not None:
@@ -148,7 +152,7 @@ def _of_where(select: exp.Select, view: View | None) -> Iterator[Obstacle]:
         yield from _smallest(rest, _row(view))
 
 
-def _of_keys(select: exp.Select, view: View | None) -> Iterator[Obstacle]:
+def _of_keys(select: exp.Select, view: View | None, *, whole: bool) -> Iterator[Obstacle]:
     group = select.args.get("group")
     if group is None:
         return
@@ -162,7 +166,8 @@ def _of_keys(select: exp.Select, view: View | None) -> Iterator[Obstacle]:
         same = next((each.this for each in items if isinstance(each, exp.Alias) and each.alias == key.name), of)
         if isinstance(same, exp.Literal) or holds_aggregate(same):
             continue
-        yield from _smallest(same, _row(view), whole=lambda item: _check_key(item, view))
+        # A sub-query groups by person, which a whole question cannot.
+        yield from _smallest(same, _row(view), whole=(lambda item: _check_key(item, view)) if whole else None)
 
 
 def _check_key(item: exp.Expr, view: View | None) -> None:
@@ -174,7 +179,7 @@ def _check_key(item: exp.Expr, view: View | None) -> None:
 def _of_columns(select: exp.Select, view: View | None, *, whole: bool) -> Iterator[Obstacle]:
     for item in select.expressions:
         inner = item.unalias()
-        if is_mark(item) or (not whole and isinstance(inner, exp.Star | exp.AggFunc)):
+        if is_mark(item) or (not whole and (isinstance(inner, exp.Star) or inner.find(exp.AggFunc) is not None)):
             continue
         yield from _smallest(inner, _column(view))
     if whole and _error(lambda _: keys_of(select), select) is None:

@@ -9,7 +9,7 @@ from sitr.errors import QuestionError
 from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.expressions.ranges import Range
 from sitr.questions.aggregate.expressions.rules import range_of
-from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed
+from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, zone_of
 from sitr.questions.aggregate.naming import is_unit, leaf, refuse_repeated
 from sitr.questions.aggregate.sources import PersonCall, Select
 from sitr.questions.aggregate.spelling import identifier
@@ -94,7 +94,7 @@ def _number(call: PersonCall, view: View, name: str, table: Table) -> tuple[Pers
     if call.function in ("MIN", "MAX"):
         if of.kind not in (*NUMERIC, *TEMPORAL):
             raise _not_numbers(call.function, of)
-        return number, _made(name, of.kind, range_of(of), of.step)
+        return number, _made(name, of.kind, range_of(of), of.step, zone=zone_of(of))
     granules = granules_of(of, function=call.function, table=view.name)  # exact sums need them
     low, high = granules.ends
     if call.function == "AVG":
@@ -111,5 +111,7 @@ def _not_numbers(function: str, of: Typed) -> QuestionError:
     )
 
 
-def _made(name: str, kind: Kind, found: Range, step: Fraction | None, *, nullable: bool = True) -> Typed:
-    return Typed(Column(name, kind), kind, (), found.low, found.high, step, nullable)
+def _made(
+    name: str, kind: Kind, found: Range, step: Fraction | None, *, nullable: bool = True, zone: str | None = None
+) -> Typed:
+    return Typed(Column(name, kind, zone=zone), kind, (), found.low, found.high, step, nullable)

@@ -6,6 +6,9 @@ error about any part of it can point at that part. Nothing here is needed for a 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from functools import lru_cache
+
 from sqlglot import Token, TokenType, exp
 
 from sitr.errors import Excerpt
@@ -52,7 +55,7 @@ def place(item: object) -> Excerpt | None:
     """
     if not isinstance(item, exp.Expr) or not isinstance(text := item.root().meta.get(_TEXT), str):
         return None
-    tokens = QuestionDialect().tokenize(text)
+    tokens = _tokens(text)
     span = _span(item, tokens)
     if span is None:
         words = ("?",) if isinstance(item, exp.Placeholder) else (type(item).__name__.upper(), *_names(item))
@@ -71,11 +74,17 @@ def source(item: object) -> str | None:
     """
     if not isinstance(item, exp.Expr) or not isinstance(text := item.root().meta.get(_TEXT), str):
         return None
-    tokens = QuestionDialect().tokenize(text)
+    tokens = _tokens(text)
     span = _span(item, tokens)
     if span is None or any(token.comments for token in tokens[span[0] : span[1] + 1]):
         return None
     return " ".join(text[tokens[span[0]].start : tokens[span[1]].end + 1].split())
+
+
+@lru_cache(maxsize=2)
+def _tokens(text: str) -> list[Token]:
+    """The tokens of a text. A question can have many mistakes, and all of them are looked for in the same text."""
+    return QuestionDialect().tokenize(text)
 
 
 def _names(item: exp.Expr) -> tuple[str, ...]:
@@ -87,13 +96,13 @@ def place_of_word(tree: exp.Expr | None, word: str) -> Excerpt | None:
     """Where a word such as DISTINCT is for the first time in the text of a tree; None if it is not there."""
     if tree is None or not isinstance(text := tree.root().meta.get(_TEXT), str):
         return None
-    found = next((token for token in QuestionDialect().tokenize(text) if token.text.upper() == word), None)
+    found = next((token for token in _tokens(text) if token.text.upper() == word), None)
     return None if found is None else between(text, found, found, skipped=tree.root().meta[_SKIPPED])
 
 
 def beginning(tree: exp.Expr) -> Excerpt | None:
     """The first word of the text of a tree."""
-    tokens = QuestionDialect().tokenize(text := tree.meta[_TEXT])
+    tokens = _tokens(text := tree.meta[_TEXT])
     return between(text, tokens[0], tokens[0], skipped=tree.meta[_SKIPPED])
 
 
@@ -114,8 +123,9 @@ def _span(item: exp.Expr, tokens: list[Token]) -> tuple[int, int] | None:
     if not noted:
         return None
     start, end = min(start for start, _ in noted), max(end for _, end in noted)
-    inside = [number for number, token in enumerate(tokens) if start <= token.start and token.end <= end]
-    return _widened(item, tokens, inside[0], inside[-1]) if inside else None
+    first = bisect_left(tokens, start, key=lambda token: token.start)
+    last = bisect_right(tokens, end, key=lambda token: token.end) - 1
+    return _widened(item, tokens, first, last) if first <= last else None
 
 
 def _widened(item: exp.Expr, tokens: list[Token], first: int, last: int) -> tuple[int, int]:

@@ -136,6 +136,11 @@ class Shown:
     def sql(self) -> str:
         return self.aggregate.aggregate.sql()
 
+    @property
+    def released(self) -> bool:
+        """Whether it shows the noisy numbers of its one measurement as they are."""
+        return [each.term.name for each in self.measured if each.choice is None] == [self.sql]
+
     def joint(self, confidence: Number, *, draws: int = 1) -> Joint:
         """The noises of its measurements, each drawn so often, for intervals that hold with this probability."""
         noises = tuple((each.law, each.granularity) for each in self.measured)

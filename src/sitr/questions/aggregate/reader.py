@@ -217,27 +217,44 @@ def _cast(item: exp.Expr) -> Expression:
         return Literal(literal)
     to = item.args["to"]
     refuse_other_parts(item, "this", "to", *_MARKS[exp.TryCast])
-    refuse_other_parts(to, "this", "nested", "expressions")
-    name = _TYPES.get(to.this)
+    refuse_other_parts(to, "this", "nested", "expressions", *(("kind",) if is_real(to) else ()))
+    name = "DOUBLE" if is_real(to) else _TYPES.get(to.this)
     if name is None or (to.expressions and name not in ("DOUBLE", "VARCHAR")):
         raise forbidden(item)
-    return Call("CAST", (expression(item.this), Literal(name)))
+    found, places = Call("CAST", (expression(item.this), Literal(name))), places_of(to)
+    return found if places is None else Call("ROUND", (found, Literal(places)))
 
 
 _KINDS = exp.DataType.Type
 _TYPES = {
     **dict.fromkeys((_KINDS.TINYINT, _KINDS.SMALLINT, _KINDS.INT, _KINDS.BIGINT), "INTEGER"),
-    **dict.fromkeys((_KINDS.FLOAT, _KINDS.DOUBLE, _KINDS.DECIMAL), "DOUBLE"),
     **dict.fromkeys((_KINDS.VARCHAR, _KINDS.TEXT, _KINDS.CHAR), "VARCHAR"),
     _KINDS.BOOLEAN: "BOOLEAN",
     _KINDS.DATE: "DATE",
     **dict.fromkeys((_KINDS.TIMESTAMP, _KINDS.TIMESTAMPNTZ, _KINDS.DATETIME), "TIMESTAMP"),
 }
-assert set(_TYPES.values()) == set(TYPES)
+assert {*_TYPES.values(), "DOUBLE"} == set(TYPES)
+
+
+def is_real(to: exp.DataType) -> bool:
+    """Whether a type holds real numbers; FLOAT64 is BigQuery's."""
+    named = to.this is _KINDS.USERDEFINED and str(to.args.get("kind")).upper() == "FLOAT64"
+    return named or to.this in (_KINDS.FLOAT, _KINDS.DOUBLE, _KINDS.DECIMAL, _KINDS.BIGDECIMAL)
+
+
+def places_of(to: exp.DataType) -> int | None:
+    """The decimal places of NUMERIC(p, s), and of NUMERIC(p), which has none; None for other types.
+
+    NUMERIC keeps them all. The parser reads it as NUMERIC(18, 3), because DuckDB does.
+    """
+    written = [each.name for each in to.expressions]
+    if to.this not in (_KINDS.DECIMAL, _KINDS.BIGDECIMAL) or written in ([], ["18", "3"]):
+        return None
+    return int(written[1]) if len(written) == 2 else 0
 
 
 def _dated(item: exp.Expr) -> date | None:
-    """DATE '…' or TIMESTAMP '…', which the parser reads as casts of text."""
+    """DATE '…', TIMESTAMP '…' or TIMESTAMPTZ '…' with an offset, which the parser reads as casts of text."""
     text, to = item.this, item.args["to"]
     if not (isinstance(text, exp.Literal) and text.is_string) or to.expressions:
         return None
@@ -246,6 +263,8 @@ def _dated(item: exp.Expr) -> date | None:
             return date.fromisoformat(text.name)
         if to.this in (_KINDS.TIMESTAMP, _KINDS.TIMESTAMPNTZ):
             return datetime.fromisoformat(text.name)
+        if to.this is _KINDS.TIMESTAMPTZ and (moment := datetime.fromisoformat(text.name)).tzinfo is not None:
+            return moment
     except ValueError:
         raise QuestionError(
             wanted="a date that exists, such as '2024-12-31' or '2024-12-31 09:30:00'",
@@ -289,6 +308,8 @@ def _anonymous(item: exp.Expr) -> Expression:
             return Call("DATE_ADD", (expression(of), expression(many), word(part)))
         case "IFF", [when, then, other]:
             return Call("CASE", tuple(map(expression, (when, then, other))))
+        case "TO_DATE", [of]:
+            return Call("CAST", (expression(of), Literal("DATE")))
         case "ZEROIFNULL", [of]:
             return Call("COALESCE", (expression(of), Literal(0)))
     if name in DATE_FORMATS:

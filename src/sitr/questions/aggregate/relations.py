@@ -65,11 +65,12 @@ def _select(select: Select, catalog: Catalog) -> View:
         return per_person.per_person(select, inner, catalog.table)
     if not select.columns:
         return inner
-    columns = []
+    columns, every = [], inner.unconditional()
     for column in select.columns:
         if isinstance(column.of, PersonCall):
             raise per_person.ungrouped(inner)
-        columns.append(Visible(inner.name, column.name, inner.typed(column.of)))
+        typed, plain = inner.typed(column.of), every.typed(column.of)
+        columns.append(Visible(inner.name, column.name, typed, None if plain == typed else plain))
     refuse_repeated([column.name for column in columns])
     return replace(inner, columns=tuple(columns))
 

@@ -20,6 +20,7 @@ from sitr.questions.aggregate.nodes import After, Named, NamedKey, Query
 from sitr.questions.aggregate.places import beginning, place, place_of_word, remember
 from sitr.questions.aggregate.reader import expression
 from sitr.questions.aggregate.refusals import called, refuse_other_parts
+from sitr.questions.aggregate.selected_sql import settle
 from sitr.questions.aggregate.sets_sql import is_mark, name_marks
 from sitr.questions.aggregate.unreadable import ALLOWED, misspelled, unreadable
 
@@ -122,6 +123,7 @@ def single_select(sql: str, *, skipped: int = 0) -> exp.Select:
         remember(statement, sql, skipped=skipped)
     match statements:
         case [exp.Select() as select]:
+            settle(select)
             return select
         case []:
             raise ForbiddenConstruct(wanted="one SELECT", given="no statement", do=ALLOWED)

@@ -23,12 +23,18 @@ def _pi(item: exp.Expr, _: Read) -> Expression:
     return Literal(math.pi)
 
 
+def in_zone(moment: Expression, zone: exp.Expr | None, read: Read) -> Expression:
+    """A moment on the clocks of a zone, if one is named."""
+    return moment if zone is None else Call("AT TIME ZONE", (moment, read(zone)))
+
+
 def _date(item: exp.Expr, read: Read) -> Expression:
-    """DATE(x) is a cast."""
-    refuse_other_parts(item, "this")
-    if item.this is None:
+    """DATE(x) is a cast; DATE(at, 'Europe/Paris') is the day there, as in BigQuery."""
+    refuse_other_parts(item, "this", "zone")
+    zone = item.args.get("zone")
+    if item.this is None or not (zone is None or (isinstance(zone, exp.Literal) and zone.is_string)):
         raise forbidden(item)
-    return Call("CAST", (read(item.this), Literal("DATE")))
+    return Call("CAST", (in_zone(read(item.this), zone, read), Literal("DATE")))
 
 
 def _bucket(item: exp.Expr, read: Read) -> Expression:
@@ -91,12 +97,13 @@ def _text_of_date(item: exp.Expr, read: Read) -> Expression:
 
 
 def written_date(item: exp.Expr, parts: list[exp.Expr | None], read: Read) -> Expression:
-    """A date and a format, in either order, as text."""
+    """A date and a format, in either order, as text; FORMAT_TIMESTAMP of BigQuery may name a zone after them."""
+    *parts, zone = parts if len(parts) > 2 else [*parts, None]
     formats = [part for part in parts if isinstance(part, exp.Literal) and part.is_string]
     others = [part for part in parts if part is not None and not any(part is each for each in formats)]
     if len(formats) != 1 or len(others) != 1:
         raise forbidden(item)
-    return formatted(item, read(others[0]), formats[0].name)
+    return formatted(item, in_zone(read(others[0]), zone, read), formats[0].name)
 
 
 def _name_of_date(pattern: str) -> Callable[[exp.Expr, Read], Expression]:

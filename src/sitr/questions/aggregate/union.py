@@ -7,7 +7,7 @@ from sitr.errors import QuestionError
 from sitr.neighbors.unit import Row
 from sitr.questions.aggregate.expressions.expression import Name
 from sitr.questions.aggregate.expressions.rules import range_of
-from sitr.questions.aggregate.expressions.typed import Typed
+from sitr.questions.aggregate.expressions.typed import Typed, one_zone
 from sitr.questions.aggregate.naming import apart, is_unit, refuse_repeated
 from sitr.questions.aggregate.view import (
     Together,
@@ -61,7 +61,9 @@ def _merged(first: Visible, name: str, others: list[Typed]) -> Typed:
     column = first.typed.column
     quantised = column.quantised if column is not None and same else None
     kept = tuple(sorted(listed, key=lambda key: key is None)) if listed is not None else None
-    made = Column(name, first.typed.kind, quantised, kept if quantised is None else column.keys if column else None)
+    zone = one_zone([first.typed, *others], f"The column {first.name!r} of UNION ALL")
+    own = column.keys if column is not None else None
+    made = Column(name, first.typed.kind, quantised, kept if quantised is None else own, zone)
     spoken = None if name == first.name else Name(first.name)
     step = first.typed.step if same else None
     return Typed(made, made.kind, (), found.low, found.high, step, keys=made.keys, shown=spoken)

@@ -178,6 +178,8 @@ class Visible:
     table: str
     name: str
     typed: Typed
+    plain: Typed | None = None
+    """The same without what conditions say about its values, where that makes a difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +269,12 @@ class View:
         Other conditions say nothing about the values here: two questions with the same text are the same, whether a
         condition stands in a sub-query or beside the others.
         """
-        return replace(self, where=both(self.where, replace(self, where=None).condition(where)))
+        return replace(self, where=both(self.where, self.unconditional().condition(where)))
+
+    def unconditional(self) -> View:
+        """All rows, with columns about whose values no condition says anything."""
+        columns = tuple(replace(each, typed=each.plain or each.typed, plain=None) for each in self.columns)
+        return replace(self, where=None, columns=columns)
 
     def _typed(self, expression: Expression, facts: Mapping[Expression, Known]) -> Typed:
         found = self._plainly(expression, facts)

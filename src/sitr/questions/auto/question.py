@@ -61,6 +61,11 @@ def check(query: BoundedQuery) -> None:
         raise QuestionError(
             given='Each row is a unit here, so there are no caps that caps="auto" could choose.', do="Leave it out."
         )
+    if query.keeps_all:
+        raise QuestionError(
+            given='No caps leave rows out of this question, so there are none that caps="auto" could choose.',
+            do="Leave it out.",
+        )
     if not query.shown_terms:
         raise QuestionError(given='The question measures nothing that caps="auto" could bound.', do="Leave it out.")
 

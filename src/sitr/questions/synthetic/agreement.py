@@ -91,8 +91,8 @@ def _tables(measured: Measured) -> Iterator[Compared]:
         return
     for each in measured.alone_again or measured.alone:
         yield each.columns, each.counts, each.deviation, [own[place] for place in each.columns]
-    for each in measured.again:
-        yield each.columns, each.counts, each.deviation, list(measured.grouping(each))
+    for each, by in zip(measured.again, measured.again_groups, strict=True):
+        yield each.columns, each.counts, each.deviation, [*by]
     twice = {each.columns for each in measured.again}
     for each in measured.pairs:
         if each.columns not in twice:

@@ -6,7 +6,9 @@ import numpy as np
 
 from sitr.noise.coins import Coins
 from sitr.questions.synthetic.axes import Codes
+from sitr.questions.synthetic.even import evened
 from sitr.questions.synthetic.marginals import Weights
+from sitr.questions.synthetic.permutation import permuted
 from sitr.questions.synthetic.weighted_rows import WeightedRows
 
 FINE = 2**52
@@ -25,13 +27,13 @@ def from_joint(share: Weights, rows: int, *, coins: Coins) -> Codes:
     >>> np.bincount(from_joint(np.array([0.5, 0.0, 0.5]), 100, coins=TestCoins(1))).tolist()
     [50, 0, 50]
     """
-    order = _order(len(share), coins)
+    order = permuted(len(share), coins)
     ends = np.rint(np.cumsum(share[order]) / share.sum() * FINE).astype(np.int64)
     parts = int(ends[-1])
     shift = coins.below(parts)
     below = np.array([-(-(end * rows - shift) // parts) for end in ends.tolist()], dtype=np.int64)
     cells: Codes = np.repeat(order, np.diff(below, prepend=0))
-    return cells[_order(rows, coins)]
+    return cells[permuted(rows, coins)]
 
 
 def from_sample(sample: WeightedRows, rows: int, *, coins: Coins) -> Codes:
@@ -40,14 +42,14 @@ def from_sample(sample: WeightedRows, rows: int, *, coins: Coins) -> Codes:
 
     The rows of the sample are put in order, column by column, and chosen by systematic sampling: each comes ⌊Nw⌋ or
     ⌈Nw⌉ times for its weight w, and neighbours are alike. Then the m rows with the same atom get its cells: each
-    ⌊mp⌋ or ⌈mp⌉ times, in a random order.
+    ⌊mp⌋ or ⌈mp⌉ times, in a random order, and rows exchange them so that pairs of columns are even, too.
     """
     ordered = np.lexsort(sample.rows.T[::-1])
     ends = np.cumsum(sample.weights[ordered])
     teeth = (np.arange(rows) + uniform(1, coins)) / max(rows, 1) * ends[-1]
-    chosen = ordered[np.minimum(np.searchsorted(ends, teeth, side="right"), len(ends) - 1)][_order(rows, coins)]
+    chosen = ordered[np.minimum(np.searchsorted(ends, teeth, side="right"), len(ends) - 1)][permuted(rows, coins)]
     columns = [cells_of(sample, column, sample.rows[chosen, column], coins) for column in range(sample.rows.shape[1])]
-    return np.column_stack(columns)
+    return evened(sample, np.column_stack(columns), coins=coins)
 
 
 def cells_of(sample: WeightedRows, column: int, atoms: Codes, coins: Coins) -> Codes:
@@ -67,19 +69,10 @@ def cells_of(sample: WeightedRows, column: int, atoms: Codes, coins: Coins) -> C
     teeth = (np.arange(len(of)) - starts[of] + uniform(len(sizes), coins)[of]) / np.maximum(sizes[of], 1)
     found = np.searchsorted(ends, of + np.minimum(teeth, 1 - 2.0**-40), side="right")
     cells: Codes = np.empty(len(of), dtype=np.int64)
-    cells[order] = by_atom[np.minimum(found, lasts[of])][_order(len(of), coins, within=of)]
+    cells[order] = by_atom[np.minimum(found, lasts[of])][permuted(len(of), coins, within=of)]
     return cells
 
 
 def uniform(size: int, coins: Coins) -> Weights:
     """Numbers from 0 to 1."""
     return np.asarray((coins.words(size) >> np.uint64(12)).astype(np.float64) / 2.0**52)
-
-
-def _order(size: int, coins: Coins, *, within: Codes | None = None) -> Codes:
-    """A random permutation of everything, or within consecutive blocks."""
-    keys = coins.words(size)
-    if within is not None:
-        bits = int(within[-1]).bit_length() if size else 0
-        keys = (keys >> np.uint64(bits)) | (within.astype(np.uint64) << np.uint64(64 - bits)) if bits else keys
-    return np.argsort(keys, kind="stable")

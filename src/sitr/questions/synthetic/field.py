@@ -74,6 +74,7 @@ def fit(
     best: tuple[float, Codes, Weights] | None = None
     for turn in range(rounds + 1):
         weights, factors = rake(goal, rows, factors)
+        weights *= goal.total / weights.sum()  # only shares are kept: nearly empty cells add more than the total has
         error = goal.error(rows, weights)
         if best is None or error < best[0]:
             best = (error, rows.copy(), weights)
@@ -137,22 +138,22 @@ class Goal:
     @classmethod
     def of(cls, measured: Measured) -> Goal:
         total = max(measured.total, 1.0)
-        both = zip(measured.groups, measured.finer_groups, strict=True)
-        atoms = tuple(np.unique(coarse * (fine.max() + 1) + fine, return_inverse=True)[1] for coarse, fine in both)
+        atoms = _atoms(measured)
         shares = tuple(group_sums(share, each) for share, each in zip(measured.shares, atoms, strict=True))
         tables = []
         for place, (one, two) in enumerate(zip(measured.alone, measured.alone_again, strict=True)):
             spread = precise_mean(one, two)[1] * (one.counts.size / len(shares[place])) ** 0.5
             tables.append(FittedTable((place,), (np.arange(len(shares[place])),), shares[place] * total, spread))
-        seconds = {each.columns: each for each in measured.again}
+        seconds = {each.columns: (each, by) for each, by in zip(measured.again, measured.again_groups, strict=True)}
         judges, edges = [], []
         for first in measured.pairs:
             pair = [_target(first, tuple(measured.groups[place] for place in first.columns), atoms)]
             judges.append((pair[0], first))
-            if (second := seconds.get(first.columns)) is not None:
-                pair.append(_target(second, measured.grouping(second), atoms))
+            if (found := seconds.get(first.columns)) is not None:
+                second, by = found
+                pair.append(_target(second, by, atoms))
                 judges.append((pair[1], second))
-                if first.columns not in measured.finer:
+                if second.counts.shape == first.counts.shape:
                     counts, spread = precise_mean(first, second)
                     pair = [replace(pair[0], counts=counts, deviation=spread)]
             tables += pair
@@ -239,6 +240,15 @@ def _root(known: Weights) -> Weights:
     for _ in range(4):
         z = np.maximum(z * (1 + known - np.log(np.maximum(z, 1e-300))) / (1 + z), 1e-300)
     return np.asarray(z)
+
+
+def _atoms(measured: Measured) -> tuple[Codes, ...]:
+    """The sets of cells of each column that no marginal of pairs tells apart."""
+    found = [*measured.groups]
+    for each, by in zip(measured.again, measured.again_groups, strict=True):
+        for place, groups in zip(each.columns, by, strict=True):
+            found[place] = np.unique(found[place] * (groups.max() + 1) + groups, return_inverse=True)[1]
+    return tuple(found)
 
 
 def _target(marginal: Marginal, groups: tuple[Codes, ...], atoms: tuple[Codes, ...]) -> FittedTable:

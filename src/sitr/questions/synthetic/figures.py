@@ -20,6 +20,22 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class Coefficient:
+    """A coefficient of a regression on synthetic rows and on real ones; `error` is the half-width of the 95% interval
+    of their difference, if both were samples of one population."""
+
+    term: str
+    synthetic: float
+    real: float
+    error: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the difference is within its error."""
+        return abs(self.synthetic - self.real) <= self.error
+
+
+@dataclass(frozen=True, slots=True)
 class Quality:
     """How far synthetic rows are from the data, or from a public table.
 
@@ -28,7 +44,8 @@ class Quality:
     None if the rows were compared with the public table `holdout` for free. `scores` are the accuracy on the hold-out
     after training on synthetic rows and after training on real ones. `propensity` is how often a classifier tells
     synthetic rows from those of the hold-out: 0.5 if it guesses. `subgroups` are the mean Σ |p − q| of the other
-    columns among the rows with each value of the target.
+    columns among the rows with each value of the target. `regression` has the coefficients of a linear regression of
+    the target on all other columns.
     """
 
     plan: QualityPlan | None
@@ -40,6 +57,7 @@ class Quality:
     holdout: str | None = None
     propensity: float | None = None
     subgroups: tuple[Figure, ...] = ()
+    regression: tuple[Coefficient, ...] = ()
 
     def possible(self) -> bool:
         """Whether these are finite numbers. Figures read from a file are checked with it."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sitr.questions.histogram.projection import simplex
-from sitr.questions.synthetic.plan import FINE, MOST_GROUPS, NORMAL, Division
+from sitr.questions.synthetic.plan import LEFT, NORMAL, Division
 
 Weights = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -21,8 +22,8 @@ RAKES = 5
 TRUST = 0.2
 """Pairs are measured again if noise explains less than the rest of their distance from independence."""
 
-CANDIDATES = 32
-"""How many numbers of finer pairs are compared, at most."""
+TURNS = 8
+"""How many times the sizes of tables and their noise are adapted to each other."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,84 +57,108 @@ class FirstLook:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Candidate:
-    """About how much a table hides in its groups, and what noise does to a table by cells."""
+    """A table of the first look: about how much it hides in the groups of each column, the shares of its cells, and how
+    far they are from those of independent columns."""
 
     columns: Pair
-    hidden: float
-    noise: float
+    hidden: tuple[float, ...]
     shares: Weights
-    sums: Weights
-
-    def noise_of(self, deviation: float) -> float:
-        """Noise adds about its mean size to a full cell, and no more than the share of a nearly empty one."""
-        small = int(np.searchsorted(self.shares, deviation))
-        return float(self.sums[small] + deviation * (len(self.shares) - small))
+    apart: float
 
 
 @dataclass(frozen=True, slots=True)
-class SecondLook:
-    """What the second look measures beside single columns: these pairs, some of them by finer groups."""
+class Again:
+    """A pair that is measured again: `levels` are the places of its groupings among those of each column.
 
-    pairs: tuple[Pair, ...]
-    finer: tuple[Pair, ...]
-    most: int
-    """The number of finer groups of a column."""
+    `cells` is about the number of its cells that hold more than noise. The price is divided by these numbers.
+    """
+
+    columns: Pair
+    levels: Pair
+    cells: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Prices:
+    """What noise costs: a table with weight w of W has the standard deviation one·(W/w)^root of a share."""
+
+    one: float
+    whole: float
+    root: float
+    """1/2 for Gaussian noise, 1 for Laplace noise."""
+
+    @property
+    def power(self) -> float:
+        """The least sum of noise over all cells has weights in proportion to cells^power."""
+        return 1 / (1 + self.root)
+
+    def effective(self, shares: Weights, finer: float) -> tuple[float, float]:
+        """How many cells of a table hold more than their noise, if each is divided by `finer`; and the noise of all."""
+        cells = shares.size * finer
+        for _ in range(TURNS):
+            deviation = self.one * (self.whole / cells**self.power) ** self.root
+            cells = max(1.0, float(np.minimum(finer, shares / deviation).sum()))
+        return cells, cells * self.one * (self.whole / cells**self.power) ** self.root
 
 
 def choose(
-    looked: Sequence[FirstLook], *, total: float, division: Division, groups: Sequence[Codes], cells: Sequence[int]
-) -> SecondLook:
-    """Pairs that seem to be independent are not measured again. The others are, by finer groups where that is better.
+    looked: Sequence[FirstLook], *, total: float, division: Division, groupings: Sequence[Sequence[Codes]]
+) -> list[Again]:
+    """Pairs that seem to be independent are not measured again, nor those whose dependence is less than what a table
+    costs. The others are, by finer groups where that is better.
 
     The loss within groups is not seen. It is estimated from what is lost if neighbouring groups are put together two
-    by two, of which it is about half. Finer tables have more noise, the more of them there are; the number of pairs
-    with the largest gain is chosen. None of this reads a row.
+    by two: about half of it with the groups as they are, and a quarter with twice as many. `groupings` are those of
+    each column, from the groups of the first look to the finest ones.
+
+    A cell adds its noise κs/n to Σ|p − q|, with κ = √(2/π), but not more than its share, so that a table has
+    e = Σ min(1, pn/(κs)) effective cells. For Gaussian noise, shares of the price in proportion to w = e^⅔ give the
+    least sum of κse/n. With s = s₁√(W/w) and W = Σw, all tables together have κs₁W^(3/2)/n, whose derivative by w is
+    3/2 of the quotient of the noise of the table and w. For Laplace noise it is twice that quotient. So a larger table
+    is charged 3/2 or 2 times its own noise, as far as the fit leaves it. None of this reads a row.
     """
-    sizes = np.array([int(each.max()) + 1 for each in groups])
-    kept = [each for each in looked if each.trust(total) >= TRUST]
-    found = sorted((_candidate(each, total, groups, cells) for each in kept), key=lambda each: -each.hidden)
-    worth = sum(each.hidden > 0 for each in found)
-    start, best = int(sizes.max()), (0.0, int(sizes.max()), 0)
-    for count in np.unique(np.geomspace(1, max(1, worth), CANDIDATES).astype(int))[: CANDIDATES if worth else 0]:
-        most, coarse = start, [int(sizes[list(each.columns)].prod()) for each in found[count:]]
-        for _ in range(3):  # groups and noise depend on each other
-            grown = np.minimum(cells, np.maximum(most, sizes))
-            fine = [int(grown[list(each.columns)].prod()) for each in found[:count]]
-            noise = division.second_deviations(np.array([*fine, *coarse, *cells], dtype=np.float64))[:count]
-            most = int(min(MOST_GROUPS, max(start, np.sqrt(total / (FINE * noise.mean())))))
-        pairs = zip(found[:count], noise / total, strict=True)
-        gain = sum(
-            each.hidden * (1 - start / most) - max(0.0, each.noise_of(NORMAL * deviation) - each.noise)
-            for each, deviation in pairs
+    kept = [_candidate(each, total) for each in looked if each.trust(total) >= TRUST]
+    one, root = NORMAL * division.second_deviation() / total, division.root
+    prices = _Prices(one, 1.0, root)
+    alone = sum(size**prices.power for size in division.columns_again())
+    found = [Again(each.columns, (0, 0), each.shares.size) for each in kept]
+    for _ in range(TURNS):
+        prices = _Prices(one, alone + sum(each.cells**prices.power for each in found), root)
+        sized = [_sized(each, prices, [groupings[place] for place in each.columns]) for each in kept]
+        found = [each for _, each in sized]
+    return [again for each, (cost, again) in zip(kept, sized, strict=True) if cost < each.apart]
+
+
+def _sized(found: _Candidate, prices: _Prices, groupings: Sequence[Sequence[Codes]]) -> tuple[float, Again]:
+    """The groupings with the least loss within groups and noise, and this loss."""
+    sizes = [[int(groups.max()) + 1 for groups in column] for column in groupings]
+    cells = [len(column[0]) for column in groupings]
+    options = []
+    for levels in product(*(range(len(column)) for column in groupings)):
+        now = [column[level] for column, level in zip(sizes, levels, strict=True)]
+        finer = [here / column[0] for here, column in zip(now, sizes, strict=True)]
+        effective, noise = prices.effective(found.shares, float(np.prod(finer)))
+        lost = sum(
+            loss / ratio for here, most, loss, ratio in zip(now, cells, found.hidden, finer, strict=True) if here < most
         )
-        if gain > best[0]:
-            best = (gain, most, int(count))
-    finer = tuple(sorted(each.columns for each in found[: best[2]]))
-    return SecondLook(tuple(each.columns for each in kept), finer, best[1])
+        options.append((lost + LEFT * (1 + prices.root) * noise, levels, max(1, round(effective))))
+    least, best, effective = min(options)
+    return least, Again(found.columns, best, effective)
 
 
-def _candidate(look: FirstLook, total: float, groups: Sequence[Codes], cells: Sequence[int]) -> _Candidate:
-    shares, far = look.shares(total), look.deviation / total
-    i, j = look.columns
-    merged = sum(cells[place] > int(groups[place].max()) + 1 for place in (i, j)) / 2
-    noise = np.minimum(far, shares)
-    hidden = max(0.0, float(np.abs(shares - _in_twos(shares)).sum() - 0.7 * noise.sum())) / 2 * merged
-    counts = np.outer(np.bincount(groups[i]), np.bincount(groups[j]))
-    by_cell = np.sort(np.repeat((shares / counts).ravel(), np.minimum(counts, 64).ravel()))
-    sums = np.append(0.0, np.cumsum(by_cell))
-    return _Candidate(look.columns, hidden, float(NORMAL * noise.sum()), by_cell, sums)
+def _candidate(look: FirstLook, total: float) -> _Candidate:
+    shares = look.shares(total)
+    noise = 0.7 * float(np.minimum(look.deviation / total, shares).sum())
+    lost = (float(np.abs(table - _in_twos(table)).sum()) for table in (shares, shares.T))
+    apart = float(np.abs(shares - look.expected).sum())
+    return _Candidate(look.columns, tuple(max(0.0, each - noise) / 2 for each in lost), shares, apart)
 
 
 def _in_twos(shares: Weights) -> Weights:
-    """The table if groups were put together two by two and spread again by the margins."""
-    rows, columns = (np.arange(size) // 2 for size in shares.shape)
-    sums = np.zeros((rows[-1] + 1, columns[-1] + 1))
-    np.add.at(sums, (rows[:, None], columns[None, :]), shares)
-    return np.asarray(
-        sums[rows][:, columns] * np.outer(_within(shares.sum(axis=1), rows), _within(shares.sum(axis=0), columns))
-    )
-
-
-def _within(share: Weights, groups: Codes) -> Weights:
-    together = np.bincount(groups, weights=share)[groups]
-    return np.asarray(share / np.maximum(together, 1e-300))
+    """The table if groups of its first column were put together two by two and spread again by the margin."""
+    twos = np.arange(len(shares)) // 2
+    sums = np.zeros((twos[-1] + 1, shares.shape[1]))
+    np.add.at(sums, twos, shares)
+    margin = shares.sum(axis=1)
+    within = margin / np.maximum(np.bincount(twos, weights=margin)[twos], 1e-300)
+    return np.asarray(sums[twos] * within[:, None])

@@ -18,10 +18,10 @@ from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.questions.histogram.projection import MOST_TOTAL, lattice, simplex
 from sitr.questions.histogram.ties import best_ties
-from sitr.questions.synthetic.axes import Codes
+from sitr.questions.synthetic.axes import MOST_CELLS, Codes
 from sitr.questions.synthetic.figures import Quality
 from sitr.questions.synthetic.looks import FirstLook, choose
-from sitr.questions.synthetic.plan import MOST_PAIRS, Method, SynthesisPlan
+from sitr.questions.synthetic.plan import MOST_GROUPS, MOST_PAIRS, Method, SynthesisPlan
 
 Weights = NDArray[np.float64]
 
@@ -47,7 +47,8 @@ class Measured:
     `total` is the noisy number of rows. `alone` are the marginals of single columns (or the one of all columns).
     `groups` maps the cells of each column to groups. If pairs of columns had to be chosen, `chosen_by` are the
     marginals that decided. `pairs` are the marginals of all pairs in the first look. The second look has all single
-    columns, `alone_again`, and some pairs, `again`: by `finer_groups` for the `finer` ones, by `groups` for the others.
+    columns, `alone_again`, and some pairs, `again`, each by groups of its own, `again_groups`. Its price is divided by
+    the numbers of cells, `again_cells`, of these pairs that hold more than noise.
     `shares` are the marginals of single columns, of both looks together, as probabilities.
     """
 
@@ -58,10 +59,10 @@ class Measured:
     groups: tuple[Codes, ...] = ()
     chosen_by: tuple[Marginal, ...] = ()
     pairs: tuple[Marginal, ...] = ()
-    finer_groups: tuple[Codes, ...] = ()
-    finer: tuple[tuple[int, ...], ...] = ()
     alone_again: tuple[Marginal, ...] = ()
     again: tuple[Marginal, ...] = ()
+    again_groups: tuple[tuple[Codes, ...], ...] = ()
+    again_cells: tuple[int, ...] = ()
     quality: Quality | None = None
     """How far rows drawn from the model are from the data, without a plan: it is `plan.quality`."""
     people: Measured | None = None
@@ -74,11 +75,6 @@ class Measured:
     def noises(self) -> list[Noise]:
         """All noise that was added; together it costs what was charged."""
         return [*([] if self.people is None else self.people.noises()), *(each.noise for each in self.tables())]
-
-    def grouping(self, again: Marginal) -> tuple[Codes, ...]:
-        """The groups of the columns of a marginal of the second look."""
-        groups = self.finer_groups if again.columns in self.finer else self.groups
-        return tuple(groups[place] for place in again.columns)
 
     def possible(self) -> bool:
         """Whether `measure` could have returned this for its plan: the same columns and noise, and possible numbers.
@@ -95,7 +91,7 @@ class Measured:
             return False
         if plan.method is Method.JOINT:
             whole = _are(measured.alone, [places], [cells], plan.division.alone())
-            later = (*measured.finer_groups, *measured.finer, *measured.alone_again, *measured.again)
+            later = (*measured.alone_again, *measured.again, *measured.again_groups, *measured.again_cells)
             rest = (*measured.groups, *measured.chosen_by, *measured.pairs, *later)
             return whole and not rest and _laws(measured.shares, [math.prod(cells)])
         singles: list[tuple[int, ...]] = [(place,) for place in places]
@@ -109,18 +105,24 @@ class Measured:
             chosen = _are(measured.chosen_by, pairs, None, choice.noises([1] * len(pairs)))
             pairs = [each.columns for each in measured.pairs if each.columns in pairs]
             chosen = chosen and len(set(pairs)) == MOST_PAIRS
-        first, second = plan.division.looks()
-        if not (chosen and _groupings(measured.finer_groups, cells) and set(measured.finer) <= set(pairs)):
-            return False
+        first = plan.division.looks()[0]
         again = [each.columns for each in measured.again]
-        if again != [pair for pair in pairs if pair in again]:
+        if not chosen or again != [pair for pair in pairs if pair in again] or not measured._by_groups(cells):
             return False
         shapes = _shapes([tuple(measured.groups[place] for place in pair) for pair in pairs])
         if not _are(measured.pairs, pairs, shapes, first.noises([i * j for i, j in shapes])):
             return False
-        shapes = [*((count,) for count in cells), *_shapes([self.grouping(each) for each in measured.again])]
-        noises = second.noises([math.prod(shape) for shape in shapes])
+        shapes = [*((count,) for count in cells), *_shapes(measured.again_groups)]
+        noises = plan.division.again(measured.again_cells)
         return _are((*measured.alone_again, *measured.again), [*singles, *again], shapes, noises)
+
+    def _by_groups(self, cells: Sequence[int]) -> bool:
+        """Whether each pair of the second look has groups of its two columns, and cells that hold something."""
+        formed = len(self.again) == len(self.again_groups) == len(self.again_cells)
+        return formed and all(
+            type(most) is int and 0 < most <= MOST_CELLS**2 and _groupings(by, [cells[place] for place in each.columns])
+            for each, by, most in zip(self.again, self.again_groups, self.again_cells, strict=True)
+        )
 
     def _beside(self) -> bool:
         """Whether the tables of people and the figures of the quality are those of the plan, and possible."""
@@ -178,17 +180,34 @@ def _again(first: Measured, codes: Codes, coins: Coins) -> Measured:
     """The second look: the first one decides which pairs it has, and by which groups. The rows do not."""
     division, sheet = first.plan.division, first.plan.sheet
     total, cells = max(first.total, 1.0), sheet.grid.shape
-    choice = choose(first_looks(first), total=total, division=division, groups=first.groups, cells=cells)
-    groups = tuple(group(axis, share, choice.most) for axis, share in zip(sheet.axes, first.shares, strict=True))
-    second = replace(first, finer_groups=groups, finer=choice.finer)
-    by = [second.grouping(each) for each in first.pairs if each.columns in choice.pairs]
-    noises = division.looks()[1].noises([*cells, *(i * j for i, j in _shapes(by))])
+    most = division.groups(first.total)
+    levels = [
+        _groupings_of(axis, share, groups, most)
+        for axis, share, groups in zip(sheet.axes, first.shares, first.groups, strict=True)
+    ]
+    chosen = choose(first_looks(first), total=total, division=division, groupings=levels)
+    by = tuple(
+        tuple(levels[place][level] for place, level in zip(each.columns, each.levels, strict=True)) for each in chosen
+    )
+    effective = tuple(each.cells for each in chosen)
+    noises = division.again(effective)
     singles = [each.columns for each in first.alone]
     alone = _noisy(singles, list(codes.T), [(count,) for count in cells], noises[: len(cells)], coins)
-    again = _by(choice.pairs, codes, by, noises[len(cells) :], coins)
+    again = _by([each.columns for each in chosen], codes, by, noises[len(cells) :], coins)
     both = (precise_mean(*each) for each in zip(first.alone, alone, strict=True))
     known = tuple(shares(counts, first.total) for counts, _ in both)
-    return replace(second, shares=known, alone_again=alone, again=again)
+    return replace(first, shares=known, alone_again=alone, again=again, again_groups=by, again_cells=effective)
+
+
+def _groupings_of(axis: Drawable, share: Weights, groups: Codes, most: int) -> list[Codes]:
+    """The groups of a column, and finer ones: each time twice as many, so that groups of ordered cells are divided."""
+    found = [groups]
+    while most < axis.ordinary and 2 * most <= MOST_GROUPS:
+        most *= 2
+        finer = group(axis, share, most)
+        if finer.max() > found[-1].max():
+            found.append(finer)
+    return found
 
 
 def precise_mean(first: Marginal, second: Marginal) -> tuple[Weights, float]:

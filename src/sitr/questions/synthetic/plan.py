@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
@@ -47,14 +48,14 @@ MOST_PAIRS = 300
 FULL = 4
 """Values are grouped until a pair of groups holds about this many times the noise of its count."""
 
-FINE = 0.5
-"""The same for the finer groups of the second look: of dependent columns, most pairs of groups are empty."""
-
 MOST_GROUPS = 128
 """The most groups of one column."""
 
 GROUPED = 1.0
 """Grouping one column of a pair into g groups adds about GROUPED/g to its Σ|p − q|."""
+
+LEFT = 0.3
+"""About how much of the noise of a pair's table is left when all tables are fitted together."""
 
 SIZES = (1e3, 1e4, 1e5, 1e6)
 """Public numbers of rows that methods are compared at: a plan is made before any row is counted."""
@@ -113,13 +114,26 @@ class Division:
         paired = self.paired()
         return paired.part(FIRST), paired.part(1 - FIRST)
 
-    def second_deviations(self, cells: Reals) -> Reals:
-        """About the standard deviations in the second look, if its tables had these numbers of cells."""
-        second = self.looks()[1]
-        whole = second.noises([1])[0].deviation
-        pure = isinstance(second.price, PureDP)
-        weights = cells ** (0.5 if pure else 2 / 3)
-        return np.asarray(whole * (weights.sum() / weights) ** (1.0 if pure else 0.5))
+    def columns_again(self) -> list[int]:
+        """The sizes of single columns among the tables of the second look.
+
+        In the error of a pair the noise of its own table counts by what the fit leaves of it, and that of a column
+        whole. If a table with e cells counts a times, shares in proportion to (ae)^power are best.
+        """
+        return [math.ceil(count / LEFT) for count in self.sheet.grid.shape]
+
+    def again(self, cells: Sequence[int]) -> list[Noise]:
+        """The noise of the second look: of columns, and of pairs with these numbers of cells that hold something."""
+        return self.looks()[1].noises([*self.columns_again(), *cells])
+
+    @property
+    def root(self) -> float:
+        """The standard deviation of noise is in proportion to this power of the inverse of its share of the price."""
+        return 1.0 if isinstance(self.whole.price, PureDP) else 0.5
+
+    def second_deviation(self) -> float:
+        """The standard deviation in the second look, if it had one table."""
+        return self.looks()[1].noises([1])[0].deviation
 
     def groups(self, rows: float) -> int:
         """√(n/(4s)) groups for each column: with more, a pair of groups holds too few rows for noise of size s."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
@@ -40,6 +40,11 @@ class TablesObjective(Enum):
     SUM = "sum"
 
 
+def headed(measures: Sequence[Measure], *, whole: bool) -> str:
+    """The beginning of the text of a question about tables."""
+    return f"TABLES OF {', '.join(measure.name for measure in measures)}{' IN WHOLE NUMBERS' if whole else ''}"
+
+
 @dataclass(frozen=True)
 class TablesPlan(Plan):
     """All tables of a publication, each with its noise.
@@ -58,6 +63,11 @@ class TablesPlan(Plan):
     which no least one is known."""
     whole: bool
     """Whether numbers that add up are rounded to whole ones: see `sitr.questions.tables.rounding`."""
+
+    def alike(self) -> tuple[TablesPlan, ...]:
+        """The same tables rounded to whole numbers, or not rounded: both follow from the same noisy numbers."""
+        here, there = (headed(self.measures, whole=whole) for whole in (self.whole, not self.whole))
+        return (replace(self, whole=not self.whole, text=f"{there}{self.text.removeprefix(here)}"),)
 
     @property
     def pure(self) -> bool:

@@ -23,7 +23,7 @@ from sitr.questions.tables.calendar import Levels, by_calendar, expanded
 from sitr.questions.tables.counting import Listed, cells_in_all, maximal
 from sitr.questions.tables.ladder import ColumnLevels, ladder
 from sitr.questions.tables.measures import Measure, MeasureKind, Wanted, aggregates, measures, read
-from sitr.questions.tables.plan import TablesObjective, TablesPlan, fit
+from sitr.questions.tables.plan import TablesObjective, TablesPlan, fit, headed
 from sitr.questions.tables.publication import PublishedTables, release
 from sitr.questions.tables.records import Records
 from sitr.questions.tables.rounding import MOST_JOINT, joint
@@ -57,9 +57,7 @@ class TablesQuestion:
     def text(self) -> str:
         cut = ", ".join(spelled(ladder.axis) for ladder in self.workload.ladders)
         tables = "; ".join(map(self.workload.name, self.workload.tables))
-        what = ", ".join(measure.name for measure in self.measures)
-        what += " IN WHOLE NUMBERS" if self.whole else ""
-        return f"TABLES OF {what} BY {tables} OVER {cut}: {text(self.records.query.query)}"
+        return f"{headed(self.measures, whole=self.whole)} BY {tables} OVER {cut}: {text(self.records.query.query)}"
 
     def plan(self, price: Promise, /) -> TablesPlan:
         return fit(

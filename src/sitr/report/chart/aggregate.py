@@ -10,8 +10,8 @@ from heapq import nlargest
 from sitr.dataset.schema import Kind
 from sitr.questions.aggregate.expressions.typed import calendar
 from sitr.questions.aggregate.functions.function import Estimate
-from sitr.questions.aggregate.left_out import rows_left_out
 from sitr.questions.aggregate.release import Release
+from sitr.report.aggregate_bias import left_out_notes
 from sitr.report.chart.axis import across, nice_ticks, written
 from sitr.report.chart.svg import BLUE, LEFT, RIGHT, label, line, pair, paragraph, rect, svg
 from sitr.report.figures import CONFIDENCE, about, visible
@@ -51,9 +51,8 @@ def panels(release: Release, words: Words, *, most: int = MOST_KEYS, top: float 
     if len(drawn) < len(rows):
         lines, height = paragraph(note, y=top, size=12)
         parts, top = [*parts, *lines], top + height + _GAP
-    lost, second = rows_left_out(release), release.plan.query.counted_up_to
-    if lost is not None and second is not None:
-        lines, height = paragraph(say.rows_lost(lost, second, release.plan.query), y=top, size=12)
+    for sentence in left_out_notes(release, words):
+        lines, height = paragraph(sentence, y=top, size=12)
         parts, top = [*parts, *lines], top + height + _GAP
     return parts, note, top - _GAP
 

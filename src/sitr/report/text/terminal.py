@@ -43,7 +43,7 @@ def render(paper: Paper, *, most: int | None = MOST_ROWS, exact: bool = False) -
         parts += [*_shown(part, most=most, exact=exact), *_bias(part), Text("")]
     parts += _shown(paper, most=most, exact=exact)
     if (prices := paper.prices()) is not None:
-        parts += [Text(paper.words.other_prices()), grid(prices, exact=exact)]
+        parts += [Text(paper.words.other_prices()), *_first_rows(prices, paper.words, most=most, exact=exact)]
     return Group(*parts, facts(paper.facts, words=paper.words))
 
 
@@ -61,10 +61,15 @@ def _shown(paper: Paper, *, most: int | None, exact: bool) -> list[RenderableTyp
     """The first rows of the table, and what is said about it."""
     if paper.table is None:
         return []
-    parts: list[RenderableType] = [grid(paper.table, most=most, exact=exact)]
-    if most is not None and most < paper.table.size:
-        parts.append(Text(paper.words.more(most, paper.table.size)))
-    return [*parts, *map(Text, paper.table.notes())]
+    return [*_first_rows(paper.table, paper.words, most=most, exact=exact), *map(Text, paper.table.notes())]
+
+
+def _first_rows(table: PaperTable, words: Words, *, most: int | None, exact: bool) -> list[RenderableType]:
+    """The first rows, and how many there are."""
+    parts: list[RenderableType] = [grid(table, most=most, exact=exact)]
+    if most is not None and most < table.size:
+        parts.append(Text(words.more(most, table.size)))
+    return parts
 
 
 def brief(paper: Paper, line: str) -> RenderableType:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from decimal import ROUND_FLOOR, Context
+from functools import partial
 from typing import Annotated, Any, cast
 
 from fastapi import Depends, Form, Query, Request
@@ -18,13 +19,15 @@ from sitr.plans.prices import amount, flavored, with_amount
 from sitr.report.chart.aggregate import chart
 from sitr.report.imagined import imagined_table
 from sitr.report.page.html import shown as sections_of
-from sitr.server.access import Caller, Decided, Here, Limits, check_form
+from sitr.server.access import Caller, Decided, Here
 from sitr.server.asking import DraftQuestion, DrawnPreview, drawn, starters, words_of
 from sitr.server.office import OpenedDataset
 from sitr.server.pages.answers import answer_page
+from sitr.server.pages.forms import Sent
 from sitr.server.pages.routes import Asks, Field, Optional, router, there
+from sitr.server.releases import Terms, release
 from sitr.server.render import inline, live, page, part, problems
-from sitr.server.sent import MOST_LETTERS
+from sitr.server.sent import MOST_LETTERS, understood
 from sitr.server.similar import MOST
 from sitr.server.tokens import new_token
 
@@ -148,30 +151,25 @@ def _shown(found: DrawnPreview) -> dict[str, Any]:
 
 @router.post("/datasets/{name}/preview")
 def preview(
-    request: Request,
     name: str,
     caller: Asks,
-    office: Here,
-    limiter: Limits,
-    settings: Decided,
-    mark: Field,
+    at: Sent,
     draft: Draft,
     number: Annotated[int, Form(alias="request")] = 0,
     shown: Optional = "ask",
 ) -> Any:
     """Price, errors and an invented answer, before anything is spent: a part of the page, or all without a script."""
-    check_form(request, mark)
-    limiter.count("preview", caller.name, most=settings.previews_per_minute, times=draft.asked.effort)
+    at.count_preview(draft.asked.effort)
     found: dict[str, Any]
     try:
-        made = drawn(office, caller.user, name, draft)
-        known = [each for each in office.entries(caller.user, name) if each.question == made.preview.plan.text]
+        made = drawn(at.office, caller.user, name, draft)
+        known = [each for each in at.office.entries(caller.user, name) if each.question == made.preview.plan.text]
         found = _shown(made) | {"known": known[:MOST]}
     except SitrError as error:
         found = problems(error)
-    opened = office.open(caller.user, name)
-    if not live(request):
-        return _form(request, caller, opened, draft, number=number, **found)
+    opened = at.office.open(caller.user, name)
+    if not live(at.request):
+        return _form(at.request, caller, opened, draft, number=number, **found)
     by_target = (
         slider(opened, found["price"], draft.period) if draft.target.strip() and "price" in found else {"prices": ()}
     )
@@ -181,55 +179,38 @@ def preview(
 
 @router.post("/datasets/{name}/ask")
 def ask(
-    request: Request,
     name: str,
     caller: Asks,
-    office: Here,
-    limiter: Limits,
-    settings: Decided,
-    mark: Field,
+    at: Sent,
     key: Field,
     draft: Draft,
     number: Annotated[int, Form(alias="request")] = 0,
 ) -> Any:
     """Charge the price and answer. The form has a key, so that sending it twice is charged once."""
-    check_form(request, mark)
-    limiter.count("ask", caller.name, most=settings.answers_per_minute)
+    terms = Terms(draft.price, period=draft.period, request=number or None, key=key)
     try:
-        with limiter.running(caller.name, most=settings.answers_at_once):
-            answer = office.ask(
-                caller.user, name, draft.asked, draft.price, request=number or None, key=key, period=draft.period
-            )
+        with at.paying():
+            answer = release(at.office, caller.user, name, partial(understood, asked=draft.asked), terms)
     except SitrError as error:
-        return _form(request, caller, office.open(caller.user, name), draft, number=number, **problems(error))
-    opened, number = office.open(caller.user, name), answer.receipt.entry.number
+        opened = at.office.open(caller.user, name)
+        return _form(at.request, caller, opened, draft, number=number, **problems(error))
+    opened, number = at.office.open(caller.user, name), answer.receipt.entry.number
     if not opened.sees(answer.receipt.entry):  # it was free, because somebody else has paid for it
-        return answer_page(request, caller, opened, answer, number, own=False)
+        return answer_page(at.request, caller, opened, answer, number, own=False)
     return there(f"/datasets/{name}/answers/{number}")
 
 
 @router.post("/datasets/{name}/request")
-def propose(
-    request: Request,
-    name: str,
-    caller: Asks,
-    office: Here,
-    limiter: Limits,
-    settings: Decided,
-    mark: Field,
-    draft: Draft,
-    reason: Optional = "",
-) -> Any:
+def propose(name: str, caller: Asks, at: Sent, draft: Draft, reason: Optional = "") -> Any:
     """Ask a steward to approve the question, with the caps of the description: what is approved is the question."""
-    check_form(request, mark)
-    limiter.count("request", caller.name, most=settings.answers_per_minute)
+    at.limiter.count("request", caller.name, most=at.settings.answers_per_minute)
     try:
         if draft.limits:
             raise InvalidUse(
                 given="A request on the page has the caps of the description.",
                 do="Empty the fields for caps and bias; nothing was spent.",
             )
-        office.propose(caller.user, name, draft.asked, draft.price, reason=reason, period=draft.period)
+        at.office.propose(caller.user, name, draft.asked, draft.price, reason=reason, period=draft.period)
     except SitrError as error:
-        return _form(request, caller, office.open(caller.user, name), draft, **problems(error))
+        return _form(at.request, caller, at.office.open(caller.user, name), draft, **problems(error))
     return there("/queue")

@@ -15,10 +15,11 @@ from sitr.flavors.notation import parse
 from sitr.language import Language, speaking
 from sitr.ledger.roles import Duty
 from sitr.report.page.html import shown
-from sitr.server.access import Caller, Decided, Everybody, Here, Limits, check_form
+from sitr.server.access import Caller, Everybody, Here, check_form
 from sitr.server.office import Office, OpenedDataset
 from sitr.server.pages.ask import slider
 from sitr.server.pages.files import written
+from sitr.server.pages.forms import Sent
 from sitr.server.pages.registration import sent
 from sitr.server.pages.routes import Asks, Field, Optional, Stewards, router, there
 from sitr.server.publications import PublicPage, PublicPages, address_of
@@ -98,54 +99,24 @@ def _form(
 
 
 @router.post("/datasets/{name}/publish/preview")
-def preview_tables(
-    request: Request,
-    name: str,
-    caller: Asks,
-    office: Here,
-    people: Everybody,
-    limiter: Limits,
-    settings: Decided,
-    mark: Field,
-    form: Form,
-) -> Any:
+def preview_tables(name: str, caller: Asks, at: Sent, people: Everybody, form: Form) -> Any:
     """The error of every table, before anything is spent."""
-    check_form(request, mark)
-    limiter.count("preview", caller.name, most=settings.previews_per_minute, times=10)
     made = Composition.of(form)
-    found: dict[str, Any]
-    try:
-        with office.acting_as(caller.user, name) as opened:
-            paper = made.request(opened.paying()).preview(parse(made.price)).paper
-            found = {"sections": shown(paper, pictures=False)}
-    except SitrError as error:
-        found = problems(error)
-    if live(request):
+    found = at.previewed(name, made)
+    if live(at.request):
         return part("shown.html", **found)
-    return _form(request, caller, people, office.open(caller.user, name), made, **found)
+    return _form(at.request, caller, people, at.office.open(caller.user, name), made, **found)
 
 
 @router.post("/datasets/{name}/publish")
-def release_tables(
-    request: Request,
-    name: str,
-    caller: Asks,
-    office: Here,
-    people: Everybody,
-    limiter: Limits,
-    settings: Decided,
-    mark: Field,
-    form: Form,
-) -> Any:
+def release_tables(name: str, caller: Asks, at: Sent, people: Everybody, form: Form) -> Any:
     """Pay for the tables."""
-    check_form(request, mark)
-    limiter.count("ask", caller.name, most=settings.answers_per_minute)
     made = Composition.of(form)
     try:
-        with limiter.running(caller.name, most=settings.answers_at_once), office.acting_as(caller.user, name) as opened:
+        with at.paying(), at.office.acting_as(caller.user, name) as opened:
             answer = made.request(opened.paying()).release(parse(made.price))
     except SitrError as error:
-        return _form(request, caller, people, office.open(caller.user, name), made, **problems(error))
+        return _form(at.request, caller, people, at.office.open(caller.user, name), made, **problems(error))
     return there(f"/datasets/{name}/answers/{answer.receipt.entry.number}")
 
 

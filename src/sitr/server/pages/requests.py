@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Request
+from fastapi import File, Request, UploadFile
 
 from sitr.errors import SitrError
 from sitr.flavors.notation import parse
@@ -14,12 +14,15 @@ from sitr.ledger.proposals import Proposal, Status
 from sitr.ledger.shares import Left
 from sitr.report.figures import at_most
 from sitr.report.words.words import in_words
-from sitr.server.access import Here, check_form
+from sitr.server import certificates
+from sitr.server.access import Caller, Here, check_form
 from sitr.server.office import Office, OpenedDataset
 from sitr.server.pages.routes import Audits, Field, Optional, Reads, Stewards, router, there
-from sitr.server.render import page
+from sitr.server.problems import status_of
+from sitr.server.render import page, problems
 from sitr.server.similar import similar
 from sitr.server.users import User
+from sitr.session.verify import sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,33 @@ def decide(
 @router.get("/datasets/{name}/ledger")
 def ledger(request: Request, name: str, caller: Audits, office: Here) -> Any:
     """The books of a data set, verified now."""
+    return _books(request, name, caller, office)
+
+
+@router.post("/datasets/{name}/ledger/certificate")
+def certificate(
+    request: Request,
+    name: str,
+    caller: Audits,
+    office: Here,
+    mark: Field,
+    certificate: Annotated[UploadFile, File()],
+) -> Any:
+    """Whether a certificate is as it was recorded."""
+    check_form(request, mark)
+    page_sent, file = certificate.file.read(), certificate.filename or ""
+    try:
+        found = certificates.verified(office, caller.user, name, page_sent, file=file)
+    except SitrError as error:
+        return _books(request, name, caller, office, status=status_of(error), **problems(error))
+    return _books(request, name, caller, office, verified=found, verdict=sentence(found, in_words()))
+
+
+def _books(request: Request, name: str, caller: Caller, office: Office, *, status: int = 200, **more: Any) -> Any:
     opened = office.books(caller.user, name)
-    examined, entries = office.examine(caller.user, name), office.entries(caller.user, name)
-    return page("ledger.html", request, caller, opened=opened, tab="ledger", examined=examined, entries=entries)
+    shown: dict[str, Any] = {
+        "examined": office.examine(caller.user, name),
+        "entries": office.entries(caller.user, name),
+    }
+    shown |= {"verified": None, "verdict": "", **more}
+    return page("ledger.html", request, caller, status=status, opened=opened, tab="ledger", **shown)

@@ -13,19 +13,18 @@ from sitr.errors import SitrError
 from sitr.flavors.notation import parse
 from sitr.neighbors.unit import Person
 from sitr.report.page.html import shown
-from sitr.server.access import Caller, Decided, Here, Limits, check_form
+from sitr.server.access import Caller, Here
 from sitr.server.office import OpenedDataset
 from sitr.server.pages.ask import slider
 from sitr.server.pages.files import download, spreadsheet
+from sitr.server.pages.forms import Sent
 from sitr.server.pages.registration import sent
-from sitr.server.pages.routes import Asks, Field, router
+from sitr.server.pages.routes import Asks, router
+from sitr.server.releases import MOST_ROWS
 from sitr.server.render import live, page, part, problems
 from sitr.session.budget import Budget
 from sitr.session.synthesis import Synthesis
 from sitr.session.synthetic import Synthetic
-
-MOST_ROWS = 100_000
-"""The most rows that are drawn for one person at a time."""
 
 FIRST = 12
 """How many rows the page shows."""
@@ -74,61 +73,33 @@ def _form(request: Request, caller: Caller, opened: OpenedDataset, made: Imitati
 
 
 @router.post("/datasets/{name}/synthetic/preview")
-def preview_rows(
-    request: Request,
-    name: str,
-    caller: Asks,
-    office: Here,
-    limiter: Limits,
-    settings: Decided,
-    mark: Field,
-    form: Form,
-) -> Any:
+def preview_rows(name: str, caller: Asks, at: Sent, form: Form) -> Any:
     """What the rows would cost, and how far off the counts would be that they are made from."""
-    check_form(request, mark)
-    limiter.count("preview", caller.name, most=settings.previews_per_minute, times=10)
     made = Imitation.of(form)
-    found: dict[str, Any]
-    try:
-        with office.acting_as(caller.user, name) as opened:
-            paper = made.request(opened.paying()).preview(parse(made.price)).paper
-            found = {"sections": shown(paper, pictures=False)}
-    except SitrError as error:
-        found = problems(error)
-    if live(request):
+    found = at.previewed(name, made)
+    if live(at.request):
         return part("shown.html", **found)
-    return _form(request, caller, office.open(caller.user, name), made, **found)
+    return _form(at.request, caller, at.office.open(caller.user, name), made, **found)
 
 
 @router.post("/datasets/{name}/synthetic")
-def release_rows(
-    request: Request,
-    name: str,
-    caller: Asks,
-    office: Here,
-    limiter: Limits,
-    settings: Decided,
-    mark: Field,
-    form: Form,
-) -> Any:
+def release_rows(name: str, caller: Asks, at: Sent, form: Form) -> Any:
     """Pay for noisy tables and draw rows; as a file, if that is wanted. The same again is free."""
-    check_form(request, mark)
-    limiter.count("ask", caller.name, most=settings.answers_per_minute)
     made = Imitation.of(form)
     try:
-        with limiter.running(caller.name, most=settings.answers_at_once), office.acting_as(caller.user, name) as opened:
+        with at.paying(), at.office.acting_as(caller.user, name) as opened:
             answer: Synthetic = made.request(opened.paying()).release(parse(made.price), rows=made.rows)
             table = answer.table
     except SitrError as error:
-        return _form(request, caller, office.open(caller.user, name), made, **problems(error))
+        return _form(at.request, caller, at.office.open(caller.user, name), made, **problems(error))
     if form.get("file") == "csv":
         return download(
             spreadsheet(table.column_names, table.to_pylist()), "text/csv; charset=utf-8", f"{name}-synthetic.csv"
         )
     found = shown(answer.paper, pictures=False)
-    opened = office.open(caller.user, name)
+    opened = at.office.open(caller.user, name)
     rows = [
         tuple("" if value is None else str(value) for value in row.values())
         for row in table.slice(0, FIRST).to_pylist()
     ]
-    return _form(request, caller, opened, made, sections=found, rows=rows, names=table.column_names, free=True)
+    return _form(at.request, caller, opened, made, sections=found, rows=rows, names=table.column_names, free=True)

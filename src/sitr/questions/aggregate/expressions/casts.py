@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from fractions import Fraction
 
 from sitr.dataset.schema import NUMERIC, Key, Kind
@@ -50,6 +51,8 @@ def cast(function: str, parts: tuple[Typed, ...]) -> Typed:
     keys = part.keys if same else (False, True, None) if kind is Kind.BOOLEAN else None
     if kind is Kind.TEXT and not same and part.possible is not None:
         keys = listed(None if key is None else _text(key) for key in part.possible)
+    if {part.kind, kind} == set(TEMPORAL) and part.possible is not None:
+        keys = listed((*(None if key is None else _moment(key, kind) for key in part.possible), None))
     step = Fraction(1) if kind is Kind.INTEGER else part.step if kind is Kind.REAL else None
     nullable = part.nullable or not (same or (part.kind in NUMERIC and kind is Kind.REAL))
     return Typed(function, kind, parts, found.low, found.high, step, nullable, keys)
@@ -58,6 +61,14 @@ def cast(function: str, parts: tuple[Typed, ...]) -> Typed:
 def _text(key: Key) -> str:
     """A whole number, a truth value or a date as all engines write it."""
     return str(key).lower() if isinstance(key, bool) else str(key)
+
+
+def _moment(key: Key, kind: Kind) -> date:
+    """A date as its midnight, or a time as its date."""
+    assert isinstance(key, date)
+    if kind is Kind.TIMESTAMP:
+        return datetime(key.year, key.month, key.day)  # noqa: DTZ001
+    return date(key.year, key.month, key.day)
 
 
 def _range(part: Typed, kind: Kind) -> Range:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 
 from sitr.dataset.schema import Key, Kind
-from sitr.errors import QuestionError, nearest
+from sitr.dataset.zone import Zone, zone
+from sitr.errors import DescriptionError, QuestionError, nearest
 from sitr.questions.aggregate.expressions.casts import cast
 from sitr.questions.aggregate.expressions.expression import PARTS
 from sitr.questions.aggregate.expressions.ranges import Range
@@ -27,6 +29,7 @@ from sitr.questions.aggregate.expressions.typed import (
     in_calendar,
     literal_typed,
     ordinal,
+    zone_of,
 )
 
 TRUNCATED = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
@@ -191,7 +194,51 @@ def added(function: str, parts: tuple[Typed, ...]) -> Typed:
     return Typed(function, kind, parts, found.low, found.high, None, True)
 
 
+def in_zone(function: str, parts: tuple[Typed, ...]) -> Typed:
+    """at AT TIME ZONE 'Europe/Paris': the time there, of a moment that is read in UTC.
+
+    Of a time without a zone, AT TIME ZONE 'UTC' says that it is in UTC.
+    """
+    moment, word = parts
+    _moments(function, (moment,))
+    if not word.is_literal or not isinstance(word.value, str):
+        raise wrong_type(function, word, needs="a zone in quotes, such as 'Europe/Paris'")
+    to, own = _known_zone(word.value), zone_of(moment)
+    if moment.kind is Kind.DATE:
+        raise QuestionError(given="A date has no time zone.", do="Leave AT TIME ZONE out.")
+    if own is None and to.name != "UTC":
+        raise QuestionError(
+            given=f"{moment.called} has no time zone, so that it has no time in {to.name}.",
+            do=f"If its times are in UTC, write {moment.text} AT TIME ZONE 'UTC' AT TIME ZONE '{to.name}'.",
+        )
+    if own not in (None, "UTC", to.name):
+        raise QuestionError(
+            given=f"{moment.called} is read in {own}, where one time can be two moments.",
+            do=f"Ask for its times in {own}, or protect the data set with the zone UTC for this column.",
+        )
+    if own is None or own == to.name:
+        return replace(moment, what=function, parts=(moment, literal_typed(to.name)), shown=None)
+    least, most = to.offsets
+    found = (range_of(moment) + Range(Fraction(least), Fraction(most))).mapped(
+        lambda end: in_calendar(end, Kind.TIMESTAMP)
+    )
+    keys = None
+    if moment.keys is not None:
+        keys = tuple(dict.fromkeys(to.local(key) if isinstance(key, datetime) else key for key in moment.keys))
+    return Typed(
+        function, moment.kind, (moment, literal_typed(to.name)), found.low, found.high, None, moment.nullable, keys
+    )
+
+
+def _known_zone(name: str) -> Zone:
+    try:
+        return zone(name)
+    except DescriptionError as error:
+        raise QuestionError(given=error.given, do=error.do) from None
+
+
 DATES: dict[str, Rule] = {
+    "AT TIME ZONE": in_zone,
     "DATE_TRUNC": truncated,
     "EXTRACT": extracted,
     "DATE_DIFF": difference,

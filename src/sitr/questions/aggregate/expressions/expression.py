@@ -175,5 +175,6 @@ _SPELLED: dict[str, _Spelling] = {
     "CAST": lambda _, parts: f"CAST({spelled(parts[0])} AS {_word(parts[1])})",
     "EXTRACT": lambda _, parts: f"EXTRACT({_word(parts[0])} FROM {spelled(parts[1])})",
     "DATE_TRUNC": lambda _, parts: f"DATE_TRUNC({spelled(parts[0])}, {spelled(parts[1])})",
+    "AT TIME ZONE": lambda _, parts: f"{inner(parts[0])} AT TIME ZONE {spelled(parts[1])}",
     "DATE_ADD": lambda _, parts: f"{inner(parts[0])} + INTERVAL ({spelled(parts[1])}) {_word(parts[2]).upper()}",
 }

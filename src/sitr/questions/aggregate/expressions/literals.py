@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 
 from sitr.dataset.literals import shown, storable, writable
 from sitr.dataset.schema import Kind
+from sitr.dataset.zone import zone
 from sitr.errors import QuestionError
-from sitr.questions.aggregate.expressions.typed import Typed, literal_typed
+from sitr.questions.aggregate.expressions.typed import Typed, literal_typed, zone_of
 from sitr.questions.aggregate.spelling import Value
 
 
@@ -19,10 +20,10 @@ def fitting(literal: Typed, other: Typed) -> Typed:
             given=f"{other.called} is compared with NULL, which is never true.",
             do=f"Write {other.text} IS NULL or {other.text} IS NOT NULL.",
         )
-    read = _temporal if other.kind in (Kind.DATE, Kind.TIMESTAMP) else _atomic
     try:
-        plain = read(value, other.kind)
-    except ValueError:
+        temporal = other.kind in (Kind.DATE, Kind.TIMESTAMP)
+        plain = _temporal(value, other) if temporal else _atomic(value, other.kind)
+    except (ValueError, OverflowError):
         plain = None
     if plain is None:
         raise mismatch(other, value)
@@ -41,15 +42,19 @@ def _atomic(value: Value, kind: Kind) -> Value | None:
     return None
 
 
-def _temporal(value: Value, kind: Kind) -> Value | None:
-    match kind, value:
+def _temporal(value: Value, other: Typed) -> Value | None:
+    """Beside moments, a time with an offset is the time in the zone in which they are read."""
+    match other.kind, value:
         case (Kind.DATE, str()):
             return date.fromisoformat(value)
         case (Kind.DATE, date()) if not isinstance(value, datetime):
             return value
         case (Kind.TIMESTAMP, str() | date()):
             moment = datetime.fromisoformat(str(value))
-            return moment if moment.tzinfo is None else None
+            if moment.tzinfo is None:
+                return moment
+            read_in = zone_of(other)
+            return None if read_in is None else zone(read_in).local(moment.astimezone(UTC).replace(tzinfo=None))
     return None
 
 

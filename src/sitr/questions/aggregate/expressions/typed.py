@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 
 from sitr.dataclass import dataclass
 from sitr.dataset.literals import writable
 from sitr.dataset.schema import Column, Key, Kind
+from sitr.errors import QuestionError
 from sitr.numbers import exact
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, spelled
 from sitr.questions.aggregate.expressions.multiples import progression
@@ -113,6 +115,33 @@ class Typed:
         numbers = range(first, last + 1, step)
         keys = numbers if self.kind is Kind.INTEGER else (calendar(Fraction(day), Kind.DATE) for day in numbers)
         return (*keys, *((None,) if self.nullable else ()))
+
+
+def zone_of(moment: Typed) -> str | None:
+    """The zone in which an expression gives moments; None for times without a zone.
+
+    The beginning of a month, an hour later, or the first of two values is in the zone of what it is computed from. A
+    cast gives a time without a zone.
+    """
+    if moment.column is not None:
+        return moment.column.zone
+    if moment.what == "AT TIME ZONE":
+        return "UTC" if zone_of(moment.parts[0]) is None else None
+    if moment.kind is not Kind.TIMESTAMP or moment.what == "CAST":
+        return None
+    return one_zone(moment.parts, moment.called)
+
+
+def one_zone(moments: Sequence[Typed], called: str) -> str | None:
+    """The zone that all of these times have; a literal has any."""
+    times = [each for each in moments if each.kind is Kind.TIMESTAMP and not each.is_literal]
+    found = list(dict.fromkeys(map(zone_of, times)))
+    if len(found) > 1:
+        raise QuestionError(
+            given=f"{called} has times in different zones: {', '.join(each or 'without a zone' for each in found)}.",
+            do="Make them times without a zone in one zone, with AT TIME ZONE.",
+        )
+    return found[0] if found else None
 
 
 def column_typed(column: Column) -> Typed:

@@ -50,6 +50,7 @@ LABELS: Mapping[str, str] = {
     # Labels of facts
     "accuracy": "الدقة",
     "propensity": "التمييز",
+    "regression": "الانحدار",
     "adaptive": "الاختيار المتتابع",
     "adding up": "تطابق المجاميع",
     "after": "بعدها",
@@ -225,6 +226,7 @@ LABELS: Mapping[str, str] = {
     "real": "عدد حقيقي",
     "text": "نص",
     "timestamp": "تاريخ ووقت",
+    "timestamptz": "طابع زمني بمنطقة",
     "bytes": "بايتات",
     "other": "غير ذلك",
     "private": "خاصة",

@@ -16,7 +16,7 @@ from sitr.report.words.arabic.nouns import CELL, COLUMN, PAIR, ROW, TABLE, VALUE
 if TYPE_CHECKING:
     from sitr.questions.synthetic import plan as planned
     from sitr.questions.synthetic.agreement import Agreement, TableFit
-    from sitr.questions.synthetic.figures import Figure, Quality
+    from sitr.questions.synthetic.figures import Coefficient, Figure, Quality
     from sitr.questions.synthetic.plan import SynthesisPlan
     from sitr.questions.synthetic.portrait import Portrait
     from sitr.questions.synthetic.validity import Checked
@@ -231,6 +231,15 @@ class SyntheticWords:
         """How often a classifier tells synthetic rows from real ones."""
         share = ltr(f"{100 * found:.1f}%")
         return f"يميز مصنّف الصفوف الاصطناعية من الحقيقية في {share} من الحالات؛ وللتخمين {ltr('50%')}"
+
+    def regression(self, found: Sequence[Coefficient], /) -> str:
+        """How far the coefficients of a regression agree."""
+        agree, count = ltr(f"{sum(each.agrees for each in found)}"), ltr(f"{len(found)}")
+        far = ltr(f"{max(abs(each.synthetic - each.real) for each in found):.3f}")
+        return (
+            f"لا تختلف {agree} من {count} من المعاملات عن معاملات الصفوف الحقيقية بأكثر من الخطأ بثقة {ltr('95%')} بين "
+            f"عينتين؛ وأكبر فرق {far}"
+        )
 
     def chart(self) -> tuple[str, str]:
         """The title and the description of the chart."""

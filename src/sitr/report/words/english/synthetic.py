@@ -14,7 +14,7 @@ from sitr.report.words.notation import notation
 if TYPE_CHECKING:
     from sitr.questions.synthetic import plan as planned
     from sitr.questions.synthetic.agreement import Agreement, TableFit
-    from sitr.questions.synthetic.figures import Figure, Quality
+    from sitr.questions.synthetic.figures import Coefficient, Figure, Quality
     from sitr.questions.synthetic.plan import SynthesisPlan
     from sitr.questions.synthetic.portrait import Portrait
     from sitr.questions.synthetic.validity import Checked
@@ -224,6 +224,15 @@ class SyntheticWords:
     def propensity(self, found: float, /) -> str:
         """How often a classifier tells synthetic rows from real ones."""
         return f"a classifier tells synthetic rows from real ones in {100 * found:.1f}% of cases; guessing has 50%"
+
+    def regression(self, found: Sequence[Coefficient], /) -> str:
+        """How far the coefficients of a regression agree."""
+        agree = sum(each.agrees for each in found)
+        far = max(abs(each.synthetic - each.real) for each in found)
+        return (
+            f"{agree} of {len(found)} coefficients differ from those of real rows by no more than the 95% error of two "
+            f"samples; the largest difference is {far:.3f}"
+        )
 
     def chart(self) -> tuple[str, str]:
         """The title and the description of the chart."""

@@ -1,0 +1,97 @@
+"""Whether packed rows are read on Spark is decided by what is public, and what is packed stays within its bits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from sitr.backends.packed.scan import Decoded
+from sitr.backends.reading import tree
+from sitr.backends.spark_packed import WORDS, Packing, packing
+from tests.backends.packed.test_limits import asked
+
+ROWS = pa.table(
+    {
+        "id": pa.array([1], pa.int64()),
+        "city": pa.array(["A"]),
+        "days": pa.array([1], pa.int64()),
+        "cost": pa.array([1.5]),
+    }
+)
+CITIES = {"city": [*"ABCDE", None]}
+
+
+def packed(
+    sql: str,
+    *,
+    type: str = "bigint",
+    caps: tuple[int, int] = (2, 3),
+    bounds: Mapping[str, tuple[int, int]] | None = None,
+    keys: Mapping[str, Sequence[Any]] = CITIES,
+) -> Packing | None:
+    query = asked(ROWS, sql, caps=caps, bounds={"days": (0, 100)} if bounds is None else bounds, keys=keys)
+    return packing(tree(query), {"id": type, "city": "string", "days": "bigint", "cost": "double"})
+
+
+COUNT = "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"
+SUM = "SELECT city, SUM(days) AS s FROM visits GROUP BY city"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        COUNT,
+        SUM,
+        "SELECT city, COUNT(DISTINCT id) AS p FROM visits GROUP BY city",
+        "SELECT city, COUNT(*) AS n, SUM(days) AS s, AVG(days) AS a FROM visits WHERE cost > 1 GROUP BY city",
+        "SELECT COUNT(*) AS n FROM visits",
+    ],
+)
+@pytest.mark.parametrize("type", ["bigint", "int", "smallint", "tinyint"])
+def test_counts_people_and_sums_by_public_keys_are_packed(sql: str, type: str) -> None:
+    assert packed(sql, type=type) is not None
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"sql": COUNT, "type": "string"},
+        {"sql": COUNT, "type": "decimal(20,0)"},
+        {"sql": COUNT, "type": "double"},
+        {"sql": COUNT, "keys": {}},
+        {"sql": SUM, "bounds": {"days": (0, 2**20)}},
+        {"sql": SUM, "caps": (2, 2**60), "bounds": {"days": (0, 1000)}},
+        {"sql": "SELECT city, MEDIAN(days) AS m FROM visits GROUP BY city"},
+        {"sql": "SELECT city, COUNT(DISTINCT days) AS d FROM visits GROUP BY city"},
+    ],
+)
+def test_other_questions_are_the_statements(given: dict[str, Any]) -> None:
+    assert packed(**given) is None
+
+
+@pytest.mark.parametrize(("most", "fits"), [(WORDS, True), (WORDS + 1, False)])
+def test_a_word_has_at_most_16_bits(most: int, fits: bool) -> None:
+    """Tasks send words as 16-bit numbers, and a person sends an entry for each at most."""
+    found = packed("SELECT days, COUNT(*) AS n FROM visits GROUP BY days", keys={"days": list(range(most))})
+    assert (found is not None) == fits
+    if found is not None:
+        assert (found.shape.cells << found.shape.bits) - 1 < 2**16
+
+
+def test_values_of_one_column_share_their_bits() -> None:
+    """50 to 100 are 1 to 51, and 0 is a row without a value: that says how many rows the mean is of."""
+    sql = "SELECT city, SUM(days) AS s, AVG(days) AS a, COUNT(cost) AS c FROM visits GROUP BY city"
+    found = packed(sql, bounds={"days": (50, 100)})
+    assert found is not None
+    assert [(each.bits, each.lowest) for each in found.components] == [(6, 49), (1, 0)]
+    assert found.shape.components == ((0, 6), (6, 1))
+
+
+def test_the_number_of_a_group_gives_its_keys() -> None:
+    found = packed("SELECT city, days, COUNT(*) AS n FROM visits GROUP BY city, days", keys=CITIES | {"days": [4, 9]})
+    assert found is not None
+    keys = Decoded(found.sizes, found.tree.rows.keys)
+    assert [keys[at] for at in range(len(keys))] == [(city, day) for city in [*"ABCDE", None] for day in (4, 9)]
