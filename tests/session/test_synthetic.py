@@ -20,6 +20,7 @@ from sitr.flavors.arrows import Additive
 from sitr.mechanisms.composed import Composed
 from sitr.noise.coins import TestCoins
 from sitr.questions.synthetic.plan import Method
+from sitr.questions.synthetic.sheet import Sheet
 from sitr.session.budget import Budget
 from sitr.session.synthetic import Synthetic
 
@@ -130,6 +131,30 @@ def test_quality_against_a_public_table(whole: Synthetic) -> None:
         whole.compare("census", rows=people()[:0])
     with pytest.raises(QuestionError, match="one without age"):
         whole.compare("census", rows=people().drop_columns(["age"]))
+
+
+@pytest.mark.parametrize("stored", ["parquet", "csv", "drawn"])
+def test_moments_of_a_public_table_are_read_in_the_zone_of_the_data(tmp_path: Path, stored: str) -> None:
+    """They were read in UTC, up to a day away from the rows that they are compared with."""
+    hours = [NEW_YEAR + timedelta(hours=hour) for hour in range(24)]
+    rows = pa.table({"at": pa.array(hours, pa.timestamp("us", "UTC"))})
+    census = tmp_path / f"census.{stored}"
+    if stored == "parquet":
+        pq.write_table(rows, census)
+    else:
+        away, end = (timedelta(0), "Z") if stored == "csv" else (timedelta(hours=9), "")
+        census = census.with_suffix(".csv")
+        census.write_text("\n".join(["at", *(f"{hour + away}{end}" for hour in hours)]) + "\n")
+    bounds = {"at": (NEW_YEAR, NEW_YEAR + timedelta(days=2))}
+    data = sitr.protect(
+        rows, unit=sitr.Row(), name="v", zones={"at": "Asia/Tokyo"}, bounds=bounds, public={"census": census}
+    )
+    asked = data.budget("zcdp(1)", ledger=tmp_path / "l.db").synthesize(columns=["at"])
+    reading = asked.synthetic.reading()
+    assert isinstance(reading, Sheet)
+    exact = data._rows().read(reading, salt=0)
+    assert len(set(exact.ravel().tolist())) > 3
+    assert sorted(asked.holdout("census").ravel().tolist()) == sorted(exact.ravel().tolist())
 
 
 def test_a_public_table_is_taken_by_its_declared_name_only(whole: Synthetic, tmp_path: Path) -> None:

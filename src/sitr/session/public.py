@@ -157,7 +157,9 @@ def public_codes(public: Mapping[str, Source], name: object, sheet: Sheet | Diar
             'sitr.protect(…, public={"census": FILE}).',
         )
     check_apart({name: source}, backend)  # again, because a file can be replaced by a link after its declaration
-    rows = open_source(_in_memory(source), types={axis.column.name: axis.column.kind for axis in sheet.axes})
+    columns = [axis.column for axis in sheet.axes]
+    # Moments may have an offset here or, as in drawn rows, be the times in their zone.
+    rows = open_source(_in_memory(source), types={each.name: each.kind for each in columns if each.zone is None})
     codes = coded(rows, sheet)
     if not len(codes):
         raise QuestionError(
@@ -167,12 +169,13 @@ def public_codes(public: Mapping[str, Source], name: object, sheet: Sheet | Diar
     return codes
 
 
-def coded(rows: Backend, sheet: Sheet | Diary) -> Codes:
-    """Public rows as cells; every row counts, or of each person the first ones.
+def coded(rows: DuckDB, sheet: Sheet | Diary) -> Codes:
+    """Public rows as cells; every row counts, or of each person the first ones. Moments are read in the same zones.
 
     A period says which rows are protected together. It does not matter here: drawn rows may lack its date, and a public
     table may be of another period.
     """
+    rows = replace(rows, zones={axis.column.name: axis.column.zone for axis in sheet.axes if axis.column.zone})
     try:
         if isinstance(sheet, Diary):
             everyone = replace(sheet, unit=replace(sheet.unit, period=None))
