@@ -34,6 +34,7 @@ def session() -> Any:
         pytest.skip("Spark needs Java, which is not installed (on Debian: default-jre-headless)")
     folder = Path(tempfile.mkdtemp(prefix="sitr-spark-"))
     brief = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # to optimise for long runs takes longer than all tests
+    brief += " -Duser.timezone=Asia/Kolkata"  # the zone of a machine, which must not matter
     options = {
         "spark.driver.extraJavaOptions": brief,
         "spark.executor.extraJavaOptions": brief,

@@ -352,6 +352,17 @@ def test_settings_that_change_results_are_refused_and_others_change_nothing() ->
             session.conf.set(name, value)
 
 
+def test_texts_become_times_in_utc_in_a_session_that_is_started_here() -> None:
+    """They became times in the zone of the machine, which decided in which month, and in which budget, a row was."""
+    session = spark.session()
+    texts = session.createDataFrame([("2024-06-30 22:30:00",)], "at STRING")
+    texts.createOrReplaceTempView("texts")
+    found = session.sql("SELECT CAST(unix_micros(CAST(at AS TIMESTAMP)) AS BIGINT) AS at FROM texts").toArrow()
+    assert found["at"].to_pylist() == [1_719_786_600_000_000]
+    zone = session.sparkContext._jvm.java.util.TimeZone.getDefault().getID()
+    assert zone == "Asia/Kolkata", "the test needs a machine in another zone"
+
+
 @pytest.mark.slow
 @pytest.mark.sample
 def test_a_view_over_random_numbers_stays_within_the_caps() -> None:

@@ -50,6 +50,8 @@ def started(url: str | None = None) -> Any:
             return active
         url = url or os.environ.get(VARIABLE)
         builder = spark_sql.SparkSession.builder.appName("sitr").config("spark.ui.showConsoleProgress", "false")
+        if not _any_session():  # else a table of texts would have its times in the zone of this machine
+            builder = builder.config("spark.sql.session.timeZone", "UTC")
         if url:
             builder = builder.remote(url) if url.startswith("sc://") else builder.master(url)
             if url.startswith("local"):  # executors on this machine have numpy if they run this Python
@@ -62,6 +64,14 @@ def started(url: str | None = None) -> Any:
         given=f"No Spark session could be started{f' at {url}' if url else ''}.",
         do=f"Check the address in {VARIABLE}, and that Java 17 or later is installed (Spark Connect needs none here).",
     )
+
+
+def _any_session() -> bool:
+    """Whether this process has a session already, whose settings are its owner's."""
+    try:
+        return spark_sql.SparkSession.active() is not None
+    except Exception:  # noqa: BLE001 - there is none
+        return False
 
 
 def check_session(session: Any) -> None:
