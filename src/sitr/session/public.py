@@ -180,7 +180,8 @@ def coded(rows: DuckDB, sheet: Sheet | Diary) -> Codes:
         if isinstance(sheet, Diary):
             everyone = replace(sheet, unit=replace(sheet.unit, period=None))
             return sheet.steps(rows.read(everyone, salt=0))
-        return rows.read(Sheet(sheet.axes, Row(), sheet.relation, 1), salt=0)
+        found: Codes = rows.read(Sheet(sheet.axes, Row(), sheet.relation, 1), salt=0)
+        return found
     except BackendFailure:
         pass
     missing = [name for name in _columns(sheet) if name not in rows.kinds()]
