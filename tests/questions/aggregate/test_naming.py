@@ -167,12 +167,32 @@ def test_a_column_has_one_zone(other: str) -> None:
 
 
 def test_what_is_no_time_has_no_zone() -> None:
-    """So times of any zones can be compared in a sub-query too."""
-    compared = "paris > utc AS later, DATE_DIFF('hour', utc, paris) AS apart"
+    """So times can be compared in a sub-query too."""
+    compared = "paris > plain AS later, DATE_DIFF('hour', plain, paris) AS apart"
     keys = f"(SELECT p, {compared}, MAX(utc) AS utc FROM v GROUP BY p, later, apart) AS s"
     for source in (keys, f"(SELECT DISTINCT p, utc, {compared} FROM v) AS s"):
         assert hours(source, "utc") == expected("UTC")
         assert not hours(f"{source} WHERE apart > 14", "utc")
+
+
+@pytest.mark.parametrize(
+    "compared",
+    [
+        "paris = utc",
+        "utc BETWEEN DATE_TRUNC('day', paris) AND plain",
+        "DATE_DIFF('hour', utc + INTERVAL 1 DAY, paris) > 0",
+        "CASE WHEN plain < paris THEN paris END <> plain AT TIME ZONE 'UTC'",
+    ],
+)
+def test_moments_of_different_zones_are_not_compared(compared: str) -> None:
+    """The same moment was an hour later in the column that is read in Paris."""
+    with pytest.raises(QuestionError, match=r"different zones: (UTC, Europe/Paris|Europe/Paris, UTC)"):
+        hours(f"v WHERE {compared}", "utc")
+
+
+def test_times_on_the_same_clocks_are_compared() -> None:
+    same = "v WHERE utc AT TIME ZONE 'Europe/Paris' = paris AND DATE_DIFF('hour', plain, CAST(utc AS TIMESTAMP)) = 0"
+    assert hours(same, "paris") == expected("Europe/Paris")
 
 
 def test_times_without_a_zone_can_be_put_together() -> None:

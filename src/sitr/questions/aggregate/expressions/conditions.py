@@ -8,7 +8,7 @@ from sitr.errors import QuestionError
 from sitr.questions.aggregate.expressions.expression import COMPARISONS
 from sitr.questions.aggregate.expressions.literals import fitting, mismatch
 from sitr.questions.aggregate.expressions.rules import Rule, any_nullable, texts, truth, truths, wrong_count, wrong_type
-from sitr.questions.aggregate.expressions.typed import Typed
+from sitr.questions.aggregate.expressions.typed import Typed, refuse_zones
 
 COMPARABLE = (*NUMERIC, Kind.TEXT, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP)
 
@@ -30,6 +30,7 @@ def compared(function: str, parts: tuple[Typed, ...]) -> Typed:
             f"{right.kind.value}.",
             do="Compare values of the same type, or CAST one of them.",
         )
+    refuse_zones(function, (left, right))
     return truth(function, (left, right), nullable=any_nullable((left, right)))
 
 

@@ -29,6 +29,7 @@ from sitr.questions.aggregate.expressions.typed import (
     in_calendar,
     literal_typed,
     ordinal,
+    refuse_zones,
     zone_of,
 )
 
@@ -155,6 +156,7 @@ def difference(function: str, parts: tuple[Typed, ...]) -> Typed:
     word, earlier, later = parts
     name = part_of(function, word, TRUNCATED)
     _moments(function, (earlier, later))
+    refuse_zones(function, parts)
     if earlier.kind is not later.kind:  # a date begins at midnight
         return difference(function, (word, *map(_timestamp, (earlier, later))))
     if earlier.kind is Kind.DATE and name in TIMES:

@@ -137,11 +137,34 @@ def one_zone(moments: Sequence[Typed], called: str) -> str | None:
     times = [each for each in moments if each.kind is Kind.TIMESTAMP and not each.is_literal]
     found = list(dict.fromkeys(map(zone_of, times)))
     if len(found) > 1:
-        raise QuestionError(
-            given=f"{called} has times in different zones: {', '.join(each or 'without a zone' for each in found)}.",
-            do="Make them times without a zone in one zone, with AT TIME ZONE.",
-        )
+        raise _different_zones(called, [each or "without a zone" for each in found])
     return found[0] if found else None
+
+
+def refuse_zones(function: str, parts: Sequence[Typed]) -> None:
+    """Refuse moments that are read in different zones: the same moment would be another time in each of them."""
+    found = list(dict.fromkeys(zone for part in parts for zone in _zones(part)))
+    if len(found) > 1:
+        text = spelled(Call(function, tuple(part.expression for part in parts)))
+        raise _different_zones(f"The expression {text}", found)
+
+
+def _zones(moment: Typed) -> list[str]:
+    """The zones of the moments in a time; none of times without a zone."""
+    if moment.column is not None:
+        return [] if moment.column.zone is None else [moment.column.zone]
+    if moment.kind is not Kind.TIMESTAMP or moment.what == "CAST":
+        return []
+    if moment.what == "AT TIME ZONE":
+        return [] if (found := zone_of(moment)) is None else [found]
+    return [zone for part in moment.parts for zone in _zones(part)]
+
+
+def _different_zones(called: str, found: Sequence[str]) -> QuestionError:
+    return QuestionError(
+        given=f"{called} has times in different zones: {', '.join(found)}.",
+        do="Make them times without a zone in one zone, with AT TIME ZONE.",
+    )
 
 
 def column_typed(column: Column) -> Typed:
