@@ -26,6 +26,7 @@ from sitr.backends.opening import in_zones
 from sitr.backends.postgres import open_table
 from sitr.backends.sources import ArrowRows
 from sitr.backends.spark_dialect import SparkDialect
+from sitr.dataset.csv_format import DeclaredFormat
 from sitr.dataset.database import located
 from sitr.dataset.schema import Kind, Table, describe
 from sitr.dataset.zone import zone
@@ -215,6 +216,16 @@ def test_csv_files_with_offsets_in_another_format(tmp_path: Path) -> None:
     assert cells(backend, "Europe/Paris", MONTHS) == {(2024, 7): 2, (None, None): 2}
     with pytest.raises(DescriptionError, match=r"no offset from UTC.*Write it with %z"):
         open_source(tmp_path / "v.csv", types={"at": Kind.ZONED}, written={"timestamp_format": "%d.%m.%Y %H:%M"})
+
+
+def test_no_format_reads_an_offset_that_no_zone_has(tmp_path: Path) -> None:
+    """DuckDB reads +99:99, four days away."""
+    ends = ["+99:99", "-99", "+1600", "+00:60", "+25", "+1559", "-02:00", "+02"]
+    (tmp_path / "v.csv").write_text("at\n" + "".join(f"2024-06-15 12:00 {end}\n" for end in ends))
+    written: DeclaredFormat = {"timestamp_format": "%Y-%m-%d %H:%M %z"}
+    backend = open_source(tmp_path / "v.csv", types={"at": Kind.ZONED}, written=written)
+    days = "SELECT EXTRACT(day FROM at) AS d, EXTRACT(hour FROM at) AS h, COUNT(*) AS n FROM v GROUP BY d, h"
+    assert cells(backend, "UTC", days) == {(14, 20): 1, (15, 14): 1, (15, 10): 1, (None, None): 5}
 
 
 ELSEWHERE = """

@@ -134,7 +134,10 @@ class CsvFile:
             return moment(text)
         formats = {Kind.DATE: self.format.date_format, Kind.TIMESTAMP: times, Kind.ZONED: times}
         if given := formats.get(kind):
-            return f"TRY_CAST(try_strptime({text}, {literal(given)}) AS {TYPES[kind]})"
+            found = f"TRY_CAST(try_strptime({text}, {literal(given)}) AS {TYPES[kind]})"
+            if kind is Kind.ZONED and given.endswith(WITH_OFFSET):  # DuckDB would also read +99:99
+                return f"CASE WHEN regexp_matches({text}, {literal(OFFSET)}) THEN {found} END"
+            return found
         if kind in NUMERIC and self.format.decimal == COMMA:
             pointed = f"replace(replace({text}, '.', ''), ',', '.')"
             text = f"CASE WHEN regexp_full_match({text}, {literal(COMMA_NUMBER)}) THEN {pointed} END"
