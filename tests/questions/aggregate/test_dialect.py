@@ -6,7 +6,9 @@ import pytest
 from sqlglot import exp, parse, tokens
 from sqlglot.dialects.duckdb import DuckDB
 
+from sitr.errors import QuestionError
 from sitr.questions.aggregate.dialect import QuestionDialect, sql_of
+from sitr.questions.aggregate.sql import parse_condition
 
 WRITING = {"EXPRESSION_METADATA", "Generator", "INVERSE_TIME_MAPPING", "INVERSE_TIME_TRIE", "generator_class"}
 """What only the generator and the optimizer use."""
@@ -60,6 +62,8 @@ def test_no_argument_is_forgotten(name: str) -> None:
     assert isinstance(tree, exp.Select)
     assert isinstance(tree.selects[0], exp.Anonymous)
     assert [each.name for each in tree.selects[0].expressions] == ["month", "b", "c", "d"]
+    with pytest.raises(QuestionError, match=f"{name} has the wrong number of arguments"):
+        parse_condition(f"{name}('month', b, c, d) = 1")
 
 
 def test_functions_without_more_arguments_are_duckdbs() -> None:

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from sitr.dataset.literals import shortened, shown
 from sitr.errors import QuestionError
+from sitr.questions.aggregate.dialect import QuestionParser
 from sitr.questions.aggregate.expressions.casts import TYPES
 from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Expression, Literal, Name
 from sitr.questions.aggregate.moments_sql import MOMENTS, bare_part, later, word
@@ -314,6 +315,10 @@ def _anonymous(item: exp.Expr) -> Expression:
             return Call("COALESCE", (expression(of), Literal(0)))
     if name in DATE_FORMATS:
         return written_date(item, arguments, expression)
+    if name in QuestionParser.FUNCTIONS:  # it is known, but has more arguments than anywhere
+        raise QuestionError(
+            given=f"{name} has the wrong number of arguments.", do="Look it up in the reference.", excerpt=place(item)
+        )
     raise forbidden(item)
 
 
