@@ -18,7 +18,7 @@ from sitr.session.dataset import Dataset
 log = logging.getLogger("sitr.server")
 
 
-class Placed(Protocol):
+class NamedPlaces(Protocol):
     """A data set whose files are somewhere."""
 
     @property
@@ -41,26 +41,31 @@ def places_of(path: Path, dataset: Dataset, budget: Budget) -> frozenset[str]:
 
 
 @contextmanager
-def discreet(found: Placed) -> Iterator[None]:
+def discreet(found: NamedPlaces) -> Iterator[None]:
     """Errors about a data set do not say where its files are."""
     try:
         yield
     except SitrError as error:
-        if (shown := without_places(error, found.name, found.places)) is error:
+        if not _tells(error, found.places):
             raise
+        failure = error
     else:
         return
-    raise shown
+    raise without_places(failure, found.name, found.places)
 
 
 def without_places(error: SitrError, name: str, places: frozenset[str]) -> SitrError:
     """The error, or another one if it names one of these places; then the log says which it was."""
-    if not any(place in error.message for place in places):
+    if not _tells(error, places):
         return error
     log.error("%s", json.dumps({"unreadable": name, "failure": type(error).__name__}))
     if isinstance(error, LedgerBusy):
         return busy(name)
     return BackendFailure(given=f"The files of {name} cannot be read on the server.", do="Tell a steward.")
+
+
+def _tells(error: SitrError, places: frozenset[str]) -> bool:
+    return any(place in error.message for place in places)
 
 
 def busy(name: str) -> LedgerBusy:
