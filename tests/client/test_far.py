@@ -9,6 +9,7 @@ import pytest
 
 import sitr
 from sitr.errors import BudgetExceeded, InvalidUse, LedgerError, NotAllowed, UnknownName
+from sitr.ledger.who import acting
 from sitr.noise.coins import TestCoins
 from sitr.session.aggregate import AggregateAnswer
 from sitr.session.batch import BatchAnswer
@@ -83,6 +84,18 @@ def test_every_kind_of_question(served: Served) -> None:
     assert len(chosen) == 1
     assert len(far.entries()) == 5
     assert [far.answer(number).receipt.entry.number for number in far.answers()] == [1, 2, 3, 4, 5]  # type: ignore[attr-defined]
+
+
+def test_tables_that_were_paid_for_in_whole_numbers_are_free(served: Served) -> None:
+    """The server sends what it keeps, which is shown here as it was planned here."""
+    far, near = served.budget("noor"), here(served)
+    with acting("noor"):
+        whole = near.tables([("ward",)], whole=True).release(rho=0.01)
+    free = far.tables([("ward",)]).release(rho=0.01)
+    assert (free.receipt.entry, free.receipt.sha256) == (whole.receipt.entry, whole.receipt.sha256)
+    assert free.released.plan.whole is False
+    assert free.of("ward") == near.tables([("ward",)]).release(rho=0.01).of("ward")
+    assert len(far.entries()) == 1
 
 
 def test_questions_made_by_calls_are_sent_as_text(served: Served) -> None:

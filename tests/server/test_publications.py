@@ -9,7 +9,9 @@ import re
 import pytest
 
 from sitr.errors import InvalidUse
+from sitr.ledger.who import acting
 from sitr.server.publications import PublicPages, address_of
+from sitr.session.dataset import open as open_description
 from tests.server.conftest import PRICE, SQL, Team, mark
 
 TABLES = {"table-0": ["ward", "age_band"], "table-1": ["days"], "measure": ["count", "mean(cost)"], "bins": "5"}
@@ -34,6 +36,26 @@ def test_tables_are_previewed_and_released(team: Team) -> None:
     assert "ward × age_band" in ana.get(first.headers["location"]).text
     empty = ana.post("/datasets/visits/publish", data={"mark": form["mark"], "price": PRICE})
     assert "at least one table" in empty.text
+
+
+def test_tables_that_somebody_else_has_paid_for_are_free_and_shown(team: Team) -> None:
+    """Also if they were rounded to whole numbers there: the way to the kept answer would show those, or nothing."""
+    noor, ana = team.browser("noor"), team.browser("ana")
+    form = {"mark": mark(noor.get("/datasets/visits/publish")), "price": PRICE, "table-0": ["ward"]}
+    place = noor.post("/datasets/visits/publish", data=form).headers["location"]
+    form["mark"] = mark(ana.get("/datasets/visits/publish"))
+    free = ana.post("/datasets/visits/publish", data=form)
+    assert (free.status_code, ana.get(place).status_code) == (200, 404)
+    assert "Cardiology" in free.text
+    assert f"{place}/answer.csv" not in free.text  # its files are those of who has paid
+    budget = open_description(team.settings.datasets["visits"]).budget()
+    with acting("noor"):
+        whole = budget.tables([["ward", "age_band"]], whole=True).release(PRICE)
+    form = {"mark": mark(noor.get("/datasets/visits/publish")), "price": PRICE, "table-0": ["ward", "age_band"]}
+    free = noor.post("/datasets/visits/publish", data=form)
+    assert free.status_code == 200
+    assert "IN WHOLE NUMBERS" not in free.text
+    assert len(budget.entries()) == whole.receipt.entry.number == 2
 
 
 def test_synthetic_rows_are_previewed_released_and_downloaded(team: Team) -> None:

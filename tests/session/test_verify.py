@@ -109,6 +109,16 @@ def test_an_entry_of_absurd_size_is_no_entry(budget: Budget, tmp_path: Path) -> 
     assert verify(tmp_path / "page.html", budget.ledger).verdict is Verdict.UNKNOWN_ENTRY
 
 
+def test_a_page_that_carries_another_page_as_its_release_carries_none(budget: Budget, page: Path) -> None:
+    """The ledger knows the hash of the page inside, as that of a certificate: it was taken for released numbers."""
+    written = page.read_text()
+    begin = re.search(r'<template class="sitr-release"[^>]*>', written)
+    assert begin is not None
+    page.write_text(f"{begin[0]}{escape(written)}</template>")
+    found = verify(page, budget.ledger)
+    assert (found.verdict, found.release, found.private) == (Verdict.ALTERED, False, None)
+
+
 def test_a_test_is_called_one(budget: Budget, tmp_path: Path) -> None:
     page = asked(budget).release(PRICE, coins=TestCoins(1)).certificate(tmp_path / "page.html")
     found = verify(page, budget.ledger)

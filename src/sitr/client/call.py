@@ -38,6 +38,8 @@ class FarCall:
         """Let the server charge and answer. It refuses a question that it understands differently."""
         found = self.posted(question, plan, price=price, warrant=warrant, fresh=fresh)
         released, receipt = read(found, ledger=self.books)
+        if receipt.alike and WrittenPlan(released.plan).hash in {WrittenPlan(each).hash for each in plan.alike()}:
+            return released.under(plan), receipt
         check_same(released.plan, plan)
         return released, receipt
 

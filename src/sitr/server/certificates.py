@@ -11,6 +11,7 @@ from sitr.ledger.entry import Entry, Seal
 from sitr.ledger.steward import in_file
 from sitr.report.words.words import in_words
 from sitr.server import content
+from sitr.server.discreet import discreet
 from sitr.server.office import Office
 from sitr.server.users import User
 from sitr.session.verify import Books, Verified, sentence, verify_page
@@ -39,9 +40,9 @@ class OwnBooks:
 
 def verified(office: Office, user: User, name: str, page: bytes, *, file: str) -> Verified:
     """The verdict on a certificate, for those who read the books."""
-    found = office.books(user, name)
-    books = OwnBooks(in_file(found.budget.ledger), {each.number for each in found.charges()})
-    return verify_page(page, books, name=file[:MOST_NAME] or "certificate.html")
+    with discreet(found := office.books(user, name)):
+        books = OwnBooks(in_file(found.budget.ledger), {each.number for each in found.charges()})
+        return verify_page(page, books, name=file[:MOST_NAME] or "certificate.html")
 
 
 def as_json(found: Verified) -> dict[str, Any]:

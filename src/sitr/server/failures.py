@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from sitr.errors import SitrError
 from sitr.report.words.messages import said
 from sitr.report.words.words import in_words
-from sitr.server.access import Forbidden, NotFound, Unauthenticated, local
+from sitr.server.access import Forbidden, NotFound, Unauthenticated, local, office_of
 from sitr.server.guard import why
 from sitr.server.limiter import TooMany
 from sitr.server.office import Unknown
@@ -48,7 +48,7 @@ def _for_program(request: Request) -> bool:
 
 
 def _refused(request: Request, error: Exception) -> Any:
-    found = cast("SitrError", error)
+    found = office_of(request).without_places(cast("SitrError", error), request.path_params.get("name", ""))
     status = status_of(found)
     if _for_program(request):
         return JSONResponse(problem(found), status, {"retry-after": "5"} if status == 503 else {}, media_type=MEDIA)

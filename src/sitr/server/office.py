@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +17,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from sitr.errors import (
-    BackendFailure,
     DescriptionError,
     FileError,
     InvalidUse,
@@ -31,16 +30,15 @@ from sitr.flavors.notation import parse
 from sitr.ledger.approval import queue
 from sitr.ledger.entry import Account, Entry
 from sitr.ledger.examine import Examined
-from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.looking import looking
 from sitr.ledger.proposals import Proposal, Status
 from sitr.ledger.roles import Duty, Member, check_charge
-from sitr.ledger.sql import SqlLedger
 from sitr.ledger.steward import in_file
 from sitr.ledger.who import acting
 from sitr.report.chart.budget import budget_bar
 from sitr.report.chart.spending import chart as spending
 from sitr.report.chart.svg import standalone
+from sitr.server.discreet import busy, discreet, places_of, without_places
 from sitr.server.role import UserRole
 from sitr.server.sent import SentQuestion, check_reason, understood
 from sitr.server.users import User, Users
@@ -191,7 +189,7 @@ class Office:
         at = place or self.place(name)
         with _readable(name):
             members = at.budget.roles()
-        found = OpenedDataset(at.name, at.budget, members, user, _places(at.path, at.dataset, at.budget))
+        found = OpenedDataset(at.name, at.budget, members, user, places_of(at.path, at.dataset, at.budget))
         if found.member is None and not (found.unclaimed and user.role is UserRole.STEWARD):
             raise Unknown
         return found
@@ -202,6 +200,15 @@ class Office:
         if path is None:
             raise Unknown
         return path
+
+    def without_places(self, error: SitrError, name: str = "") -> SitrError:
+        """An error about a data set, or any of them, that does not say where files of the server are."""
+        if isinstance(error, (DescriptionError, FileError, LedgerError, SourceError)):
+            for each in [name] if name else self.names():
+                with suppress(Unknown):
+                    at = self.place(each)
+                    error = without_places(error, at.name, places_of(at.path, at.dataset, at.budget))
+        return error
 
     def described(self, name: str, path: Path) -> tuple[Dataset, Budget]:
         """The budget that a description names. One that cannot be read is logged, and the others are still served."""
@@ -295,14 +302,14 @@ class Office:
 
     def entries(self, user: User, name: str) -> list[Entry]:
         """The charges that this person sees, newest first."""
-        return self.open(user, name).charges()[::-1]
+        with discreet(found := self.open(user, name)):
+            return found.charges()[::-1]
 
     def answer(self, user: User, name: str, number: int) -> Answer:
         """A kept answer, for free."""
-        found = self.open(user, name)
-        if not any(each.number == number for each in found.charges()):
-            raise Unknown
-        with discreet(found):
+        with discreet(found := self.open(user, name)):
+            if not any(each.number == number for each in found.charges()):
+                raise Unknown
             return reopened(found.budget.ledger, number)
 
     def books(self, user: User, name: str) -> OpenedDataset:
@@ -377,34 +384,7 @@ def _readable(name: str) -> Iterator[None]:
     try:
         yield
     except LedgerBusy:
-        raise LedgerBusy(
-            given=f"Another program is writing to the ledger {name.casefold()}.",
-            do="Try again in a moment; nothing was spent.",
-        ) from None
+        raise busy(name.casefold()) from None
     except (OSError, DescriptionError, FileError, SourceError, LedgerError) as failure:
         log.error("%s", json.dumps({"unreadable": name.casefold(), "failure": type(failure).__name__}))
         raise Unknown from None
-
-
-def _places(path: Path, dataset: Dataset, budget: Budget) -> frozenset[str]:
-    """The folders of the description and of its rows, and the place of its ledger, or the addresses of databases."""
-    source, kept = dataset.source, budget.ledger
-    rows = [source.parent] if isinstance(source, Path) else [getattr(source, name, "") for name in ("place", "url")]
-    ledger: list[object] = [kept.path] if isinstance(kept, LazyLedger) else []
-    ledger += [kept.place, kept.where] if isinstance(kept, SqlLedger) else []
-    found = {str(each) for each in (path.parent, path.resolve().parent, *rows, *ledger)}
-    return frozenset(found - {"", ".", "/"})
-
-
-@contextmanager
-def discreet(found: OpenedDataset) -> Iterator[None]:
-    """Keep to ourselves where files of the server are."""
-    try:
-        yield
-    except SitrError as error:
-        if not any(place in error.message for place in found.places):
-            raise
-        log.error("%s", json.dumps({"unreadable": found.name, "failure": type(error).__name__}))
-    else:
-        return
-    raise BackendFailure(given=f"The files of {found.name} cannot be read on the server.", do="Tell a steward.")

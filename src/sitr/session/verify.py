@@ -106,7 +106,8 @@ def verify_page(content: bytes, ledger: Books, *, name: str) -> Verified:
         raise _no_certificate(name)
     number = sealed[0].entry if sealed else int(mark.number or 0)
     entry = _entry(ledger, number, mark, known=bool(sealed))
-    intact = any(seal.entry == number for seal in ledger.seals(sha256=_hash(released))) if entry and released else None
+    known = ledger.seals(sha256=_hash(released)) if entry and released else []
+    intact = any(seal.entry == number and seal.kind is Sealed.ANSWER for seal in known) if entry and released else None
     private = json.loads(released)["private"] is True if intact else None
     if sealed:
         verdict = Verdict.VALID

@@ -89,6 +89,11 @@ def test_coarser_rows_are_sums_of_finer_ones_exactly(budget: Budget) -> None:
         assert of[None, None, 3] == sum(of[ward, None, 1] for ward in ("a", "b", "c"))
 
 
+def test_numbers_of_a_question_are_not_those_of_rounded_tables(budget: Budget) -> None:
+    plan = budget.sql("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ROLLUP (ward)").preview("zcdp(0.1)").plan
+    assert plan.alike() == ()
+
+
 def test_having_order_and_limit_act_on_released_rows(budget: Budget) -> None:
     sql = "SELECT ward, GROUPING(ward) AS g, COUNT(*) AS n FROM visits GROUP BY ROLLUP (ward)"
     price = ZeroConcentratedDP(1000.0)

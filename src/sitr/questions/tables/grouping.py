@@ -44,6 +44,10 @@ class GroupingPlan(TablesPlan):
 
     query: BoundedQuery
 
+    def alike(self) -> tuple[TablesPlan, ...]:
+        """None: numbers that SQL asks for are never rounded together."""
+        return ()
+
     @property
     def by_noise(self) -> bool:
         return self.query.after.by_noise

@@ -18,7 +18,7 @@ from sitr.report.paper import PaperTable
 from sitr.server.access import Caller, Here
 from sitr.server.office import Office, OpenedDataset
 from sitr.server.pages.files import document, download, picture, written
-from sitr.server.pages.routes import Reads, router
+from sitr.server.pages.routes import Reads, router, there
 from sitr.server.render import inline, live, page, part, problems
 from sitr.session.answer import Answer
 
@@ -60,6 +60,17 @@ def answer_page(
         picture="" if paper.picture is None else inline(paper.picture()),
         sections=shown(paper, pictures=False),
     )
+
+
+def answered(request: Request, caller: Caller, opened: OpenedDataset, found: Answer) -> Any:
+    """Where an answer is seen that was asked for just now: at its address, or here if what is kept there is not theirs.
+
+    An answer is free if somebody else has paid for it, or for the same numbers shown in another way.
+    """
+    entry = found.receipt.entry
+    if opened.sees(entry) and not found.receipt.alike:
+        return there(f"/datasets/{opened.name}/answers/{entry.number}")
+    return answer_page(request, caller, opened, found, entry.number, own=False)
 
 
 @router.get("/datasets/{name}/answers/{number}/flavors")

@@ -22,7 +22,7 @@ from sitr.report.page.html import shown as sections_of
 from sitr.server.access import Caller, Decided, Here
 from sitr.server.asking import DraftQuestion, DrawnPreview, drawn, starters, words_of
 from sitr.server.office import OpenedDataset
-from sitr.server.pages.answers import answer_page
+from sitr.server.pages.answers import answered
 from sitr.server.pages.forms import Sent
 from sitr.server.pages.routes import Asks, Field, Optional, router, there
 from sitr.server.releases import Terms, release
@@ -194,10 +194,7 @@ def ask(
     except SitrError as error:
         opened = at.office.open(caller.user, name)
         return _form(at.request, caller, opened, draft, number=number, **problems(error))
-    opened, number = at.office.open(caller.user, name), answer.receipt.entry.number
-    if not opened.sees(answer.receipt.entry):  # it was free, because somebody else has paid for it
-        return answer_page(at.request, caller, opened, answer, number, own=False)
-    return there(f"/datasets/{name}/answers/{number}")
+    return answered(at.request, caller, at.office.open(caller.user, name), answer)
 
 
 @router.post("/datasets/{name}/request")

@@ -17,6 +17,7 @@ from sitr.ledger.roles import Duty
 from sitr.report.page.html import shown
 from sitr.server.access import Caller, Everybody, Here, check_form
 from sitr.server.office import Office, OpenedDataset
+from sitr.server.pages.answers import answered
 from sitr.server.pages.ask import slider
 from sitr.server.pages.files import written
 from sitr.server.pages.forms import Sent
@@ -117,7 +118,7 @@ def release_tables(name: str, caller: Asks, at: Sent, people: Everybody, form: F
             answer = made.request(opened.paying()).release(parse(made.price))
     except SitrError as error:
         return _form(at.request, caller, people, at.office.open(caller.user, name), made, **problems(error))
-    return there(f"/datasets/{name}/answers/{answer.receipt.entry.number}")
+    return answered(at.request, caller, at.office.open(caller.user, name), answer)
 
 
 @router.post("/datasets/{name}/answers/{number}/public")
