@@ -11,9 +11,31 @@ from alembic.script import ScriptDirectory
 
 from sitr.errors import LedgerError
 from sitr.flavors.pure import PureDP
+from sitr.ledger import migrate, sql
 from sitr.ledger.entry import Sealed
 from sitr.ledger.migrate import HISTORY, VERSION_TABLE
 from sitr.ledger.sql import SqlLedger
+from tests import tables
+
+
+@pytest.fixture(autouse=True)
+def every_ledger_is_migrated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In other tests, only the first."""
+    monkeypatch.setattr(sql, "upgrade", migrate.upgrade)
+
+
+def test_the_ledgers_of_other_tests_are_as_migrations_make_them(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    SqlLedger(path)
+    monkeypatch.setattr(sql, "upgrade", tables.upgrade)
+    SqlLedger(other := path.with_name("other.db"))
+    made = []
+    for each in (path, other):
+        with closing(sqlite3.connect(each)) as connection:
+            look = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY rowid"
+            rows = [f"SELECT * FROM {table}" for table in (VERSION_TABLE, "accounts", "entries", "plans", "seals")]
+            made.append([connection.execute(asked).fetchall() for asked in (look, *rows)])
+    assert made[0] == made[1]
+    assert made[0][1] == [(HISTORY[-1],)]
 
 
 def test_the_history_is_what_the_scripts_say() -> None:
