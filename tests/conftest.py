@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Neither profile has a deadline: on a busy machine, time says nothing about the code.
 settings.register_profile("desk", deadline=None)
 settings.register_profile("whole", deadline=None, derandomize=True, database=None, print_blob=True)
-settings.register_profile("ci", settings.get_profile("whole"), max_examples=30)
+settings.register_profile("ci", settings.get_profile("whole"), max_examples=20)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -200,7 +200,7 @@ def test_a_lost_output_does_not_lose_the_files(description: Path, redirection: s
 
 
 def test_interruption_of_a_process_is_quiet_and_leaves_no_half_a_file(tmp_path: Path) -> None:
-    words = [PROGRAM, "demo", "--rows", "5000000", "--directory", str(tmp_path / "demo")]
+    words = [PROGRAM, "demo", "--rows", "1000000", "--directory", str(tmp_path / "demo")]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         while not (tmp_path / "demo").exists():  # made just before the visits are
             time.sleep(0.01)

@@ -25,6 +25,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Team, str,
         yield team, address, data
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("language", REGISTER)
 def test_register_suggest_and_divide(browser: Browser, place: tuple[Team, str, Path], language: str) -> None:
     team, address, _ = place

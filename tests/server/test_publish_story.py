@@ -11,6 +11,7 @@ from tests.server.conftest import Team
 PRICES = {"en": "zcdp(0.015)", "ar": "zcdp(0.016)"}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("language", PRICES)
 def test_compose_pay_and_show_to_everybody(browser: Browser, served: tuple[Team, str], language: str) -> None:
     _, address = served

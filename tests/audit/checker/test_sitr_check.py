@@ -457,7 +457,8 @@ def without_points(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-@pytest.mark.parametrize("kind", ["aggregate", "selected", "elsewhere"])
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("kind", ["elsewhere", "aggregate", "selected"])
 def test_another_name_of_a_flavor_is_found(kind: str) -> None:
     """Of the price, of the budget, and of each measurement: numbers alone do not say what they promise."""
     content = planned(kind, 1)

@@ -257,6 +257,7 @@ def test_packed_rows_are_a_loop_over_people(kind: str, known: bool) -> None:
         assert alike(read(table, query, salt), by_hand(table, query, salt)), sql
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", IDS)
 def test_every_arrangement_reads_the_same(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """All at once or in parts, in blocks of any size, with any width of a key: other people decide nothing."""

@@ -84,6 +84,7 @@ def test_margins_have_the_variances_of_coarser_tables(price) -> None:
     assert plan.pure or shared > 1.2  # the cells of one table with Laplace noise are independent
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("price", PRICES, ids=repr)
 def test_deviations_and_intervals_are_those_of_many_releases(price) -> None:
     """Of a difference across two tables with common margins: simulated, at 80%."""

@@ -139,6 +139,7 @@ def test_sums_are_multiples_of_their_granularity() -> None:
     assert found.plan.least(found.plan.measures[2]) is None
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("tables", [SHAPES["all pairs"], SHAPES["a hierarchy"]], ids=["pairs", "hierarchy"])
 def test_intervals_contain_the_exact_numbers_as_often_as_they_say(tables) -> None:
     """At 80%, of unrounded numbers; cut to possible numbers, they miss no more often. Twin: around rounded numbers."""
