@@ -11,7 +11,9 @@ import pytest
 
 from sitr.backends.packed.scan import Decoded
 from sitr.backends.reading import tree
+from sitr.backends.spark_engine import started
 from sitr.backends.spark_packed import WORDS, Packing, able, packing, trouble
+from sitr.errors import MissingExtra
 from tests.backends.packed.test_limits import asked
 
 ROWS = pa.table(
@@ -155,3 +157,11 @@ def test_a_failure_that_passes_is_not_remembered_and_a_twin_that_does_is_caught(
 
     assert forgives(able)
     assert not forgives(remembers)
+
+
+def test_a_client_of_spark_connect_is_told_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyspark")
+    monkeypatch.setattr("sitr.backends.spark_engine.find_spec", lambda _: None)
+    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
+    with pytest.raises(MissingExtra, match=r"pip install 'pyspark\[connect\]'"):
+        started("sc://nowhere.example:15002")
