@@ -107,6 +107,10 @@ def test_every_type_has_a_kind_and_no_value_fails() -> None:
     postgres.connection().execute(TYPES)
     backend = open_table(table('"Odd schema"."Odd table"'))
     assert backend.kinds() == KINDS
+    assert backend.schema().names == list(KINDS)
+    assert [str(backend.schema().field(name).type) for name in ("i2", "f4", "ok", "d", "ts", "t")] == [
+        "int64", "double", "bool", "date32[day]", "timestamp[us]", "string"
+    ]  # fmt: skip
     backend.verify()
     assert backend.size() == 3
     for name, kind in KINDS.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -10,7 +11,9 @@ import pytest
 
 from sitr.backends.packed.scan import Decoded
 from sitr.backends.reading import tree
-from sitr.backends.spark_packed import WORDS, Packing, packing
+from sitr.backends.spark_engine import started
+from sitr.backends.spark_packed import WORDS, Packing, able, packing, trouble
+from sitr.errors import MissingExtra
 from tests.backends.packed.test_limits import asked
 
 ROWS = pa.table(
@@ -95,3 +98,70 @@ def test_the_number_of_a_group_gives_its_keys() -> None:
     assert found is not None
     keys = Decoded(found.sizes, found.tree.rows.keys)
     assert [keys[at] for at in range(len(keys))] == [(city, day) for city in [*"ABCDE", None] for day in (4, 9)]
+
+
+# Whether the executors run Python
+
+
+BUSY = "Job aborted due to stage failure: ExecutorLostFailure (executor 1 exited)"
+MISSING = "An exception was thrown from the Python worker:\nModuleNotFoundError: No module named 'pyarrow'"
+OTHER = "[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9 than that in driver: 3.12"
+NONE = 'java.io.IOException: Cannot run program "python3"'
+
+
+class Cluster:
+    """A session whose jobs end with these errors, one after the other; an empty one is a job that runs."""
+
+    def __init__(self, *errors: str) -> None:
+        self.errors, self.jobs = list(errors), 0
+
+    def range(self, _rows: int) -> Cluster:
+        return self
+
+    def mapInArrow(self, _function: Any, _schema: str) -> Cluster:  # noqa: N802 - the name in PySpark
+        return self
+
+    def collect(self) -> None:
+        self.jobs += 1
+        if self.errors and (error := self.errors.pop(0)):
+            raise RuntimeError(error)
+
+
+def test_executors_that_run_python_are_asked_once() -> None:
+    cluster = Cluster()
+    assert [able(cluster) for _ in range(3)] == [True] * 3
+    assert cluster.jobs == 1
+
+
+@pytest.mark.parametrize("error", [MISSING, OTHER, NONE])
+def test_what_executors_lack_is_asked_once(error: str) -> None:
+    cluster = Cluster(error)
+    assert [trouble(cluster) for _ in range(3)] == [error] * 3
+    assert cluster.jobs == 1
+
+
+def forgives(asked: Any) -> bool:
+    """Whether a failure that passes is tried again, and leaves nothing behind if it lasts for one question."""
+    short, long = Cluster(BUSY, BUSY), Cluster(*[BUSY] * 3)
+    return [asked(short), asked(long), asked(long)] == [True, False, True]
+
+
+def test_a_failure_that_passes_is_not_remembered_and_a_twin_that_does_is_caught() -> None:
+    @lru_cache(maxsize=8)
+    def remembers(session: Any) -> bool:
+        try:
+            session.range(64).mapInArrow(None, "").collect()
+        except RuntimeError:
+            return False
+        return True
+
+    assert forgives(able)
+    assert not forgives(remembers)
+
+
+def test_a_client_of_spark_connect_is_told_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyspark")
+    monkeypatch.setattr("sitr.backends.spark_engine.find_spec", lambda _: None)
+    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
+    with pytest.raises(MissingExtra, match=r"pip install 'pyspark\[connect\]'"):
+        started("sc://nowhere.example:15002")

@@ -66,6 +66,27 @@ def test_protect_writes_the_keys_of_a_public_table(sitr: Sitr) -> None:
     assert [column["keys"] for column in done.told()["columns"]] == [None, ["A", "B", "C"]]
 
 
+def test_a_public_column_without_its_mark_is_no_key(sitr: Sitr, described: Path) -> None:
+    """Answers about the one ward `wards.ward` would be paid for, and be empty."""
+    words = (
+        "protect",
+        "visits.parquet",
+        "--unit",
+        "id",
+        "--max-groups",
+        "2",
+        "--max-rows-per-group",
+        "3",
+        "-o",
+        "y.yaml",
+    )
+    public = ("--name", "more", "--public", "wards=wards.parquet", "--keys")
+    refused = sitr(*words, *public, "ward=wards.ward")
+    assert "--keys ward=@wards.ward" in refused.err
+    assert not (described.parent / "y.yaml").exists()
+    assert sitr(*words, *public, "ward=places.ward").code == 0
+
+
 def test_the_most_frequent_keys(sitr: Sitr, described: Path) -> None:
     sql = "SELECT APPROX_TOP_COUNT(ward, 1) FROM visits"
     told = sitr("ask", described, sql, *PRICE, "--json").told()

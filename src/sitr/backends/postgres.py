@@ -34,7 +34,7 @@ else:
 _ARROW = {
     Kind.INTEGER: "int64",
     Kind.REAL: "float64",
-    Kind.BOOLEAN: "bool_",
+    Kind.BOOLEAN: "bool",
     Kind.DATE: "date32",
     Kind.TIMESTAMP: "timestamp[us]",
     Kind.ZONED: "timestamp[us]",

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 from sitr.backends.failure import CHARGED, failed
 from sitr.backends.spark_dialect import SparkDialect, SparkStep
-from sitr.errors import SourceError
+from sitr.errors import MissingExtra, SourceError
 from sitr.namespace import Later, needs
 
 if TYPE_CHECKING:
@@ -49,6 +50,11 @@ def started(url: str | None = None) -> Any:
         if url is None and (active := spark_sql.SparkSession.getActiveSession()) is not None:
             return active
         url = url or os.environ.get(VARIABLE)
+        if url and url.startswith("sc://") and find_spec("grpc") is None:
+            raise MissingExtra(
+                given="A client of Spark Connect needs grpcio, which is not installed.",
+                do="Run pip install 'pyspark[connect]'.",
+            )
         builder = spark_sql.SparkSession.builder.appName("sitr").config("spark.ui.showConsoleProgress", "false")
         if not _any_session():  # else a table of texts would have its times in the zone of this machine
             builder = builder.config("spark.sql.session.timeZone", "UTC")

@@ -147,16 +147,39 @@ def _rows(packing: Packing, added: Any) -> list[Row]:
     return [(*keys[group], *(int(column[group]) for column in found), *more, int(people[group])) for group in groups]
 
 
-@lru_cache(maxsize=8)
-def able(session: Any) -> bool:
-    """Whether the executors run these functions; asked once in a session.
+LASTING = ("ModuleNotFoundError", "PYTHON_VERSION_MISMATCH", "Cannot run program")
+"""What the errors of a cluster say that lacks a library, has another version of Python, or has none."""
 
-    They need a Python of the driver's version with numpy and pyarrow. This may be found out after a charge, because the
-    statement is read where they are missing.
+
+def able(session: Any) -> bool:
+    """Whether the executors run these functions; where they do not, the statement reads."""
+    return not trouble(session)
+
+
+def trouble(session: Any, *, attempts: int = 3) -> str:
+    """Why the executors do not run these functions; an empty text where they do.
+
+    They need a Python of the driver's version with numpy and pyarrow, and a small job that reads no table asks for
+    that. Once it has run, or has shown what is missing, this is remembered for the session. A job may also fail because
+    a machine is busy or an executor was lost: it is tried again, and nothing is remembered.
     """
+    known = _remembered(session)
+    if known:
+        return known[0]
     by_value(TRAVELS)
-    try:
-        session.range(64).mapInArrow(probe, "n BIGINT").collect()
-    except Exception:  # noqa: BLE001 - what a cluster refuses has many errors
-        return False
-    return True
+    for _ in range(attempts):
+        try:
+            session.range(64).mapInArrow(probe, "n BIGINT").collect()
+        except Exception as error:  # noqa: BLE001 - what a cluster refuses has many errors
+            found = str(error) or repr(error)
+        else:
+            found = ""
+        if not found or any(each in found for each in LASTING):
+            known.append(found)
+            break
+    return found
+
+
+@lru_cache(maxsize=8)
+def _remembered(session: Any) -> list[str]:  # noqa: ARG001 - a list for each session
+    return []

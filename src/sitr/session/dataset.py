@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import field, replace
 from functools import reduce
 from operator import add
@@ -361,11 +361,23 @@ class Unprotected:
         )
         tables = published.declared(public, backend=self.backend, protected=self.source)
         check_unprotected(tables)
+        _refuse_the_name_of_keys(keys, tables)
         if named := {column: some for column, some in keys.items() if isinstance(some, str)}:
             table = with_keys(table, named, published.catalog(table, tables, lambda: self.backend))
         self.backend.verify()
         rows = opening.in_zones(self.backend, table)
         return Dataset(table, rows, opening.source_of(self.backend), public=tables)
+
+
+def _refuse_the_name_of_keys(keys: Keys, public: Container[str]) -> None:
+    """Refuse one key that looks like a column of a public table: answers would be paid for, and count nothing."""
+    for column, some in keys.items():
+        only = some[0] if not isinstance(some, str) and len(some) == 1 else None
+        if isinstance(only, str) and only.partition(".")[0] in public and "." in only:
+            raise DescriptionError(
+                given=f"The only key of the column {column!r} is {only!r}, the name of a public column.",
+                do=f"In Python, write {only!r} without a list; on the command line, --keys {column}=@{only}.",
+            )
 
 
 def look(
