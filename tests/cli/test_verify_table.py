@@ -72,6 +72,8 @@ def test_a_population(sitr: Sitr, table: str) -> None:
     broken = sitr(*asked, "random(pure(1), 0.1)")
     assert broken.code == 1
     assert "γ is at least 0.18" in broken.out
+    Path("records.csv").write_text("record,probability\n0,0.9\n1,0.1\n")
+    assert sitr(*asked, "random(pure(1), 0.1)").out == broken.out
     drawn = sitr(*asked, "random(pure(1), 0.9)", "--draws", "200", "--json").told()
     assert drawn["claims"][0]["confidence"] == 0.999
     assert sitr("verify", table, "--claim", "random(pure(1), 0.1)", "--json").error()["error"] == "InvalidParameter"
@@ -89,6 +91,9 @@ def test_pufferfish_and_coupled_worlds(sitr: Sitr, table: str) -> None:
     assert "Coupled worlds: at ε = 0" in sitr(*asked, "--aggregate", "others.csv").out
     for options in (("--priors", "priors.csv"), ("--aggregate", "others.csv")):
         assert sitr("verify", "sum.csv", *options).code == 2
+    for name, heading in (("secrets.csv", "secret,input"), ("others.csv", "Input,seen")):
+        Path(name).write_text(f"{heading}\n{Path(name).read_text()}")
+    assert sitr(*asked, "--aggregate", "others.csv", "--claim", "approximate(0, 0.5)", "--json").told() == told
     Path("others.csv").write_text("00\n")
     assert sitr(*asked, "--aggregate", "others.csv").code != 0
     assert table

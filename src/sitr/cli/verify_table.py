@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 EXITS = {"kept": 0, "broken": 1, "undecided": 3}
 """The exit code of each verdict; of several, the worst: broken before undecided before kept."""
 
+HEADINGS = frozenset({("record", "probability"), ("secret", "input"), ("input", "seen")})
+"""First lines of files of two columns that may be there, and say nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -169,8 +172,10 @@ def _two(path: Path) -> list[tuple[str, str]]:
     from sitr.audit.exact.neighbors import read_pairs
 
     pairs = read_pairs(path)
+    if pairs and tuple(map(str.lower, pairs[0])) in HEADINGS:
+        del pairs[0]
     if not pairs or any(len(pair) != 2 for pair in pairs):
-        raise FileError(given=f"{path} must have two columns on each line.", do="Correct it; it has no heading.")
+        raise FileError(given=f"{path} must have two columns on each line.", do="Correct it; it needs no heading.")
     return [(first, second) for first, second in pairs]
 
 

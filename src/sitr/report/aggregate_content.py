@@ -14,6 +14,7 @@ from sitr.mechanisms.partition import PartitionSelection
 from sitr.neighbors.unit import Person, Unit
 from sitr.numbers import exact
 from sitr.questions.aggregate.bias import Amount
+from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.clamping import Clamping, clampings
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, calendar
 from sitr.questions.aggregate.functions.function import End
@@ -36,6 +37,12 @@ def error_contents(plan: AggregatePlan) -> list[dict[str, Any]]:
     return [{"name": column.name, **_error_content(column, plan)} for column in plan.columns]
 
 
+def caps_content(query: BoundedQuery) -> dict[str, int | None]:
+    """What one unit may add, once for all measurements."""
+    names = ("max_groups", "max_rows_per_group", "max_rows")
+    return {name: getattr(query, name) for name in names}
+
+
 def content(plan: AggregatePlan, headline: Headline, *, cells: int | None = None) -> dict[str, Any]:
     """What answers and previews have in common."""
     query, words, say = plan.query, ENGLISH, ENGLISH.aggregate
@@ -46,11 +53,7 @@ def content(plan: AggregatePlan, headline: Headline, *, cells: int | None = None
             "relation": query.relation.value,
             "period": _period(query.unit),
         },
-        "caps": {
-            "max_groups": query.max_groups,
-            "max_rows_per_group": query.max_rows_per_group,
-            "max_rows": query.max_rows,
-        },
+        "caps": caps_content(query),
         "keys": {
             "columns": [key.name for key in query.keys],
             "known": query.known,

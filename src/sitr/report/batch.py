@@ -16,6 +16,7 @@ from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.batch.plan import BatchPlan
 from sitr.questions.batch.question import BatchRelease
 from sitr.report import aggregate
+from sitr.report.aggregate_content import caps_content
 from sitr.report.figures import at_most
 from sitr.report.headline import Headline, headline
 from sitr.report.level import Level
@@ -37,6 +38,7 @@ def answer(release: BatchRelease, receipt: Receipt, *, words: Words | None = Non
     """The paper of all answers. Its JSON is the envelope, and
 
     ================  ==================================================================================================
+    caps              `max_groups`, `max_rows_per_group` of one unit, and `max_rows` in all or null
     measurements      the number of measurements, and how many of them serve several questions (`shared`)
     answers           each answer by `name`, as `sitr.report.aggregate` writes it, without what all have in common
     ================  ==================================================================================================
@@ -116,6 +118,7 @@ def _own(plan: BatchPlan, words: Words) -> Facts:
 
 def _content(plan: BatchPlan, papers: tuple[tuple[str, Paper], ...]) -> dict[str, Any]:
     return {
+        "caps": caps_content(plan.query),
         "measurements": {"number": len(plan.measurements), "shared": shared(plan)},
         "answers": [
             {"name": name} | {key: value for key, value in paper.to_dict().items() if key not in ENVELOPE}

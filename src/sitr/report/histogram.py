@@ -14,6 +14,7 @@ from sitr.ledger.receipt import Receipt
 from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.histogram.counts import Histogram
 from sitr.questions.histogram.fit import HistogramPlan
+from sitr.report.aggregate_content import caps_content
 from sitr.report.chart.histogram import chart, figures
 from sitr.report.figures import CONFIDENCE, AllDigits, Figures, Rounded
 from sitr.report.headline import headline
@@ -32,6 +33,7 @@ def answer(histogram: Histogram, receipt: Receipt, *, words: Words | None = None
     """The paper of a histogram. Its JSON is the envelope, and
 
     =============  =====================================================================================================
+    caps           `max_groups`, `max_rows_per_group` of one unit, and `max_rows` in all or null
     method         the method of measuring the cells
     columns        their names; `shape` is the number of cells of each, null if the categories are not public
     noise          `mechanism`, `size`, `sensitivity` (`l1`, `l2_squared`), `error` at `confidence`, `mean`, the `bias`
@@ -204,6 +206,7 @@ def _cells(histogram: Histogram) -> dict[str, Any]:
 def _content(plan: HistogramPlan) -> dict[str, Any]:
     say, grid = ENGLISH.histogram, plan.tally.grid
     return {
+        "caps": caps_content(plan.tally.query),
         "method": type(plan.method).__name__.lower(),
         "columns": [each.name for each in (plan.tally.query.keys if grid is None else (a.column for a in grid.axes))],
         "shape": None if grid is None else list(grid.shape),

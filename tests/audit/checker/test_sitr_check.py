@@ -36,6 +36,8 @@ from sitr.audit.checker.sitr_check import (
     epsilon_at,
     least_mu,
 )
+from sitr.backends import sources
+from sitr.backends.sources import ArrowRows
 from sitr.cli.main import app
 from sitr.errors import SitrError
 from sitr.flavors.arrows import Additive
@@ -153,6 +155,26 @@ def test_no_flavor_of_budgets_is_missing() -> None:
 # It agrees with Sitr
 
 
+@pytest.fixture
+def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The few tables of these plans are read once, and not again for each description: half of the time goes there."""
+    types, read = ArrowRows.types, sources.read_all
+    known, done = dict[str, dict[str, str]](), set[str]()
+
+    def types_once(rows: ArrowRows) -> dict[str, str]:
+        schema = str(rows.table.schema)
+        return known[schema] if schema in known else known.setdefault(schema, types(rows))
+
+    def read_once(rows: ArrowRows, *more: Any) -> None:
+        schema = str(rows.table.schema)
+        if schema not in done:
+            read(rows, *more)
+            done.add(schema)
+
+    monkeypatch.setattr(ArrowRows, "types", types_once)
+    monkeypatch.setattr(sources, "read_all", read_once)
+
+
 def planned(kind: str, seed: int) -> Any:
     """The JSON of a preview, without the table of other prices, which are other plans; None if the price is refused."""
     request, price, more = asked(kind, seed, None)
@@ -176,6 +198,7 @@ def agreed(kind: str, seed: int) -> bool:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.usefixtures("read_once")
 def test_it_agrees_on_a_few_random_plans_of_every_kind(kind: str) -> None:
     assert sum(agreed(kind, seed) for seed in range(FEW)) > 0
 
@@ -250,6 +273,7 @@ def test_jumps_of_the_loss_are_on_the_lattice() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.usefixtures("read_once")
 def test_it_agrees_on_a_thousand_random_plans_of_every_kind(kind: str) -> None:
     """Run it with `pytest tests/audit/checker -m slow -k thousand`, one kind by `-k "thousand and joined"`."""
     seeds = range(100, 100 + MANY)

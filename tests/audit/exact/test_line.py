@@ -89,11 +89,30 @@ def test_the_implied_epsilon_from_below(rho: float) -> None:
 
 
 def test_corners_of_two_lines() -> None:
-    found = dict(_corners([Demand(1.0, 2.0), Demand(0.8, 1.0)], 0.9))
+    found = {xi: rho for xi, rho, _ in _corners([Demand(1.0, 2.0), Demand(0.8, 1.0)], 0.9)}
     assert found[0.9] == 0.0
     assert found[0.0] == pytest.approx(0.8)
     assert sorted(found) == pytest.approx([0.0, 0.6, 0.8, 0.9])
     assert found[sorted(found)[1]] == pytest.approx(0.2)
+
+
+def test_corners_of_nearly_parallel_lines_are_known_to_within_a_margin() -> None:
+    """The exact corner, by fractions, is neither left of nor below the one that stands for it."""
+    dice = np.random.default_rng(7)
+    for _ in range(200):
+        order, height = 1 + float(dice.exponential(5)), float(dice.uniform(0.1, 0.9))
+        near = order * (1 + float(10 ** dice.uniform(-13, -2)))
+        lines = [Demand(height, order), Demand(height + (near - order) * float(dice.uniform(0.01, 0.1)), near)]
+        (one, other) = [(Fraction(line.height), Fraction(line.order)) for line in lines]
+        xi = (one[0] * other[1] - other[0] * one[1]) / (other[1] - one[1])
+        if not 0 < xi < 1:
+            continue
+        rho = (one[0] - xi) / one[1]
+        corners = [(low, least, at) for low, least, at in _corners(lines, 1.0) if abs(at - float(xi)) <= 1e-2]
+        assert any(low <= xi and least <= rho for low, least, _ in corners)
+        assert any(
+            at == pytest.approx(float(xi), abs=1e-2) and rho - Fraction(least) < 1e-2 for _, least, at in corners
+        )
 
 
 def test_a_twin_that_tries_the_ends_only_is_worse() -> None:

@@ -29,6 +29,33 @@ def test_the_least_curvature_between_two_tilts(low: float, high: float) -> None:
     assert np.all(close >= left.curve_lower * 0.98)
 
 
+def test_knowing_the_curvature_once_bounds_it_better() -> None:
+    """Losses of Gaussian noise have the same curvature everywhere: the bound misses it by half as much as one line."""
+    places = np.arange(-60.0, 61.0)
+    weights = np.exp(-((places[None, :] - np.array([[0.0], [1.0]])) ** 2) / 50)
+    moments = Moments.of(finite(weights / weights.sum(axis=1, keepdims=True)).pairs())
+    left, right = (moments.log_moments(Steps(tilt))[0] for tilt in (1.0, 4.0))
+    bound, curve = _least_curve(left, right, 3.0), 1 / 25
+    assert np.all(bound <= curve)
+    missed = np.log(curve / bound) / (curve * 3.0**2 / 4)
+    assert np.all((missed > 1) & (missed < 1.3))  # with one line on each side, it would be 2
+
+
+def test_suprema_of_gaussian_noise_are_narrow_though_all_orders_attain_them() -> None:
+    """ρ = 1/2σ² and τ = 1/σ at every λ, up to where the table ends: no piece can be left out."""
+    places = np.arange(120.0)
+    weights = np.exp(-((places[:, None] - places[None, :]) ** 2) / 98)
+    mechanism = finite(weights / weights.sum(axis=1, keepdims=True), neighbors="adjacent")
+    rho = mechanism.rho()
+    tau = mechanism.subgaussian(rho=rho)
+    assert rho.lower <= 1 / 98 * (1 + 1e-9)
+    assert rho.upper >= 1 / 98 * (1 - 1e-9)
+    assert rho.value.width <= 1.1e-5 * rho.upper
+    assert tau.lower <= 1 / 7 * (1 + 1e-9)
+    assert tau.upper >= 1 / 7 * (1 - 1e-9)
+    assert tau.value.width <= 1.1e-5 * tau.upper
+
+
 def test_suprema_are_above_all_moments() -> None:
     moments = random_moments()
     rho, tau = largest_rho(moments, xi=0.0, relative=1e-6), largest_tau(moments, relative=1e-6)

@@ -22,7 +22,7 @@ from flint import arb
 from sitr.audit.exact.figure import Figure
 from sitr.errors import InvalidParameter
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.law import check
+from sitr.loss.law import ROUNDING, check
 from sitr.numbers import Interval, Number, exact, float_above, lower, natural
 from sitr.precision import precision
 
@@ -105,7 +105,7 @@ def best_line(
             if implied < most:
                 most = implied
                 best = BestLine(promise, Interval(0.0, implied), found or largest)
-        corners = [(_least(xi, rho, uses, smallest), xi) for xi, rho in _corners(lines, largest.lower)]
+        corners = [(_least(xi, rho, uses, smallest), at) for xi, rho, at in _corners(lines, largest.lower)]
         least, at = min(corners)
         if least >= most * (1 - relative) or at in tried:
             break
@@ -119,21 +119,27 @@ def _repeated(promise: ZeroConcentratedDP, times: int) -> ZeroConcentratedDP:
     return ZeroConcentratedDP(rho, xi=xi)
 
 
-def _corners(lines: list[Line], end: float) -> Iterator[tuple[float, float]]:
-    """The corners (ξ, ρ) of the region above all lines, ξ and ρ at least 0, rounded down. From `end` on, ρ may be 0.
+def _corners(lines: list[Line], end: float) -> Iterator[tuple[float, float, float]]:
+    """The corners (ξ, ρ) of the region above all lines, ξ and ρ at least 0, rounded down; and the ξ as it was found.
+    From `end` on, ρ may be 0.
 
-    Points that are no corners may be among them: they are in the region too.
+    Points that are no corners may be among them: they are in the region too. Where two lines of nearly one order meet
+    is known to within a margin only, so ξ is moved down by it, and ρ is that of the lines beyond it.
     """
-    yield end, 0.0
-    places = {0.0, *(line.height for line in lines if 0.0 < line.height < end)}  # there the line is at ρ = 0
+    yield end, 0.0, end
+    places = {0.0: 0.0, **{line.height: 0.0 for line in lines if 0.0 < line.height < end}}  # where a line is at ρ = 0
     for place, one in enumerate(lines):
         for other in lines[:place]:
             if one.order != other.order:
-                meet = (one.height * other.order - other.height * one.order) / (other.order - one.order)
-                if 0.0 < meet < end:
-                    places.add(meet)
-    for xi in sorted(places):
-        yield xi, max([0.0, *(line.at(xi) - SAFE * (line.height + xi) / line.order for line in lines)])
+                first, second = one.height * other.order, other.height * one.order
+                meet = (first - second) / (other.order - one.order)
+                margin = SAFE * meet + 8 * ROUNDING * (first + second) / abs(other.order - one.order)
+                if 0.0 < meet + margin and meet < end:
+                    places[meet] = max(margin, places.get(meet, 0.0))
+    for xi, margin in sorted(places.items()):
+        beyond = xi + margin
+        rho = max([0.0, *(line.at(beyond) - SAFE * (line.height + beyond) / line.order for line in lines)])
+        yield max(0.0, xi - margin), rho, max(0.0, xi)
 
 
 def _least(xi: float, rho: float, times: int, delta: Fraction) -> float:

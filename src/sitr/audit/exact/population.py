@@ -374,7 +374,9 @@ def _drawn(
     """Independent pairs; each record has exactly its probability."""
     names = [*weights]
     whole = math.lcm(*(weight.denominator for weight in weights.values()))
-    steps = np.cumsum([int(weights[name] * whole) for name in names], dtype=np.float64 if whole > 2**53 else np.int64)
+    steps = np.cumsum(
+        np.array([int(weights[name] * whole) for name in names], dtype=np.int64 if whole < 2**63 else object)
+    )
     found = uniform(bound=whole, size=(count, size + 1), coins=coins)
     places = np.searchsorted(steps, found, side="right")
     for row in places.tolist():

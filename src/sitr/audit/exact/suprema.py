@@ -39,7 +39,7 @@ else:
 ROUNDS = 200
 """How often a piece is divided, at most. If that does not suffice, the interval is wider than requested."""
 
-MOST_WORK = 170_000_000
+MOST_WORK = 600_000_000
 """About this many losses are looked at. Where many pairs are nearly as bad as the worst, the interval is wider."""
 
 ROUGH = 1e-3
@@ -50,6 +50,9 @@ FRESH = 3
 
 MOST_DOUBLINGS = 12
 """At first, moments are computed for λ, 2λ, 4λ, …, this many times at most: until a bound from there on is small."""
+
+MOST_BENT = 100.0
+"""Beyond this V·h², the roundings of a second bound on V are not small."""
 
 LOW = 0.97
 """A piece with an end whose quotients are below this share of the largest is halved first."""
@@ -101,6 +104,11 @@ class Piece:
     right: Value | None
     bound: Vector
 
+    def some(self, kept: Flags) -> Piece:
+        """Only some of the pairs."""
+        left, right = _chosen(self.left, kept), _chosen(self.right, kept)
+        return Piece(self.low, self.high, self.rows[kept], left, right, self.bound[kept])
+
 
 class Search:
     """Pieces of the half-line, each with the pairs that may attain the supremum there."""
@@ -128,15 +136,21 @@ class Search:
         """A bound on the supremum."""
         return max(self._rest, self.lower, *(float(piece.bound.max()) for piece in self._pieces)) * (1 + 2 * SAFE)
 
-    def narrowed(self, target: float, relative: float) -> bool:
-        """Divide the piece with the largest bound, for the pairs that are above a target; False if that ends."""
+    def narrowed(self, target: float, relative: float, last: float) -> bool:
+        """Divide the piece with the largest bound, for the pairs that are above a target; False if that ends.
+
+        Pairs below the last of all targets are left out; pairs between the two wait.
+        """
         piece = max(self._pieces, key=lambda one: float(one.bound.max()))
         active = piece.bound > target
         steps = self._divided(piece, relative) if bool(active.any()) else None
         if steps is None:
             return False
         self._pieces.remove(piece)
-        self._rest = max(self._rest, float(piece.bound[~active].max(initial=0.0)))
+        waiting = ~active & (piece.bound > last)
+        if bool(waiting.any()):
+            self._pieces.append(piece.some(waiting))
+        self._rest = max(self._rest, float(piece.bound[~active & ~waiting].max(initial=0.0)))
         self._pieces += self._parts(piece, active, steps)
         return True
 
@@ -163,7 +177,7 @@ class Search:
         """Where to divide a piece whose bound is too large; None if it is too short.
 
         The error of a bound next to 0 falls with the square of λ, and the bound from λ on falls with λ. Between two λ
-        at a distance of h the error is about V²h⁴/20.
+        at a distance of h the error is about V²h⁴/32.
         """
         low, high, worst = piece.low, piece.high, int(np.argmax(piece.bound))
         if low == 0.0:
@@ -179,7 +193,7 @@ class Search:
             return Steps(math.sqrt(low * high))
         unit = float(self._side.ratio(low, np.ones(1))[0] - self._side.ratio(low, np.zeros(1))[0])
         curve = float(piece.left.curve_upper[worst])
-        longest = (20 * relative * max(self.lower, 1e-300) / unit / max(curve * curve, 1e-300)) ** 0.25
+        longest = (30 * relative * max(self.lower, 1e-300) / unit / max(curve * curve, 1e-300)) ** 0.25
         parts = min(MOST_PARTS, max(2, math.ceil((high - low) / longest)))
         step = (high - low) / parts
         return Steps(low + step, step, parts - 1) if step > low * 1e-9 else None
@@ -209,7 +223,8 @@ def supremum(
             least = max(search.lower, floor)
             if search.work > work or (limit is not None and least > limit):
                 break
-            if not search.narrowed(max(least * (1 + width), (limit or 0.0) * (1 - 1e-9)), width):
+            target, last = (max(least * (1 + one), (limit or 0.0) * (1 - 1e-9)) for one in (width, relative))
+            if not search.narrowed(target, relative, last):
                 break
     return Supremum(Interval(search.lower, search.upper), search.row, search.tilt)
 
@@ -231,7 +246,9 @@ def _between(side: Side, left: Value, right: Value, p: float, q: float) -> Vecto
 
 
 def _least_curve(left: Value, right: Value, h: float) -> Vector:
-    """The least second derivative between two λ: in its logarithm, of the larger of two lines."""
+    """The least second derivative V between two λ: in its logarithm, of the larger of two lines. Knowing V ≥ 2c, the
+    remainders K(p + t) − K(p) − tK′(p) are at most tD/h − ct(h − t): then it is the larger of two parabolas, both
+    concave, so that wherever one takes over from the other, no value is below those at the ends and there."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         start, end = np.log(left.curve_lower), np.log(right.curve_lower)
         up = left.skew_lower - 2 * np.maximum(0.0, right.upper - left.lower - h * left.slope_lower) / h
@@ -239,8 +256,17 @@ def _least_curve(left: Value, right: Value, h: float) -> Vector:
         at_left, at_right = np.maximum(start, end - h * down), np.maximum(start + h * up, end)
         meet = (end - h * down - start) / (up - down)
         met = np.where((meet > 0.0) & (meet < h), start + meet * up, np.inf)
-        least = np.minimum(np.minimum(at_left, at_right), met)
-        return np.where(np.isnan(least), 0.0, np.exp(least - 1e-12 * (1 + np.abs(least))))
+        least = _risen(np.minimum(np.minimum(at_left, at_right), met))
+        split = np.where((meet > 0.0) & (meet < h), meet, h / 2)
+        by_left = start + split * (up + least * (h - split))
+        by_right = end - (h - split) * (down - least * split)
+        again = _risen(np.minimum(np.minimum(start, end), np.minimum(by_left, by_right)))
+        return np.where(least * (h * h) < MOST_BENT, np.fmax(least, again), least)
+
+
+def _risen(logs: Vector) -> Vector:
+    """e to a power, from below."""
+    return np.where(np.isnan(logs), 0.0, np.exp(logs - 1e-12 * (1 + np.abs(logs))))
 
 
 def _most_curve(sizes: Sizes, found: Value, above: Vector) -> Vector:
