@@ -61,6 +61,7 @@ def by_turns(found: Zone, second: int, *, cycle: int = CYCLE) -> int:
     return turns[bisect_right(turns, (second, DAY)) - 1][1]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("first", range(10))
 def test_the_list_of_turns_has_the_offset_of_every_second(first: int) -> None:
     for name in names()[first::20]:

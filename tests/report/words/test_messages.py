@@ -91,6 +91,7 @@ def helps(tree: ast.Module) -> Iterator[str]:
                         yield from templates(keyword.value)
 
 
+@cache
 def texts() -> dict[str, str]:
     """Every text that must be translated, with a file that says it."""
     found: dict[str, str] = {}
