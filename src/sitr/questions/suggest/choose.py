@@ -118,13 +118,16 @@ class Found:
 
     def _above(self, miss: Fraction) -> list[int]:
         """The places of cells with more people than noise alone has in some cell, but for this probability."""
-        least = self.noise.error(confidence=1 - 2 * miss / len(self.counts))
-        return [place for place, count in enumerate(self.counts) if count > int(least)]
+        least = self._more_than(miss)
+        return [place for place, count in enumerate(self.counts) if count > least]
+
+    def _more_than(self, miss: Fraction) -> int:
+        return int(self.noise.error(confidence=1 - 2 * miss / len(self.counts)))
 
     @property
     def least(self) -> int:
-        """The number of people that a cell near others needs to be seen."""
-        return int(self.noise.error(confidence=1 - 2 * MISS / len(self.counts)))
+        """The number of people that a cell needs to be seen, wherever it is; near others, fewer are enough."""
+        return self._more_than(FAR_MISS)
 
     def covered(self, inside: Callable[[Band], bool], *, confidence: Number = 0.95) -> Covered:
         """The share of people in these cells."""
