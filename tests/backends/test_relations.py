@@ -71,6 +71,8 @@ QUESTIONS = (
     "25) GROUP BY id) AS p WHERE id IN (SELECT id FROM visits WHERE days < 3)",
     "SELECT SUM(v) AS s, SUM(w) AS t FROM (SELECT id, LEAST(GREATEST(SUM(cost) / COUNT(*), -2), 5) AS v, "
     "MAX(days) - MIN(days) AS w FROM visits GROUP BY id HAVING COUNT(*) > 1)",
+    "SELECT SUM(a) AS a, SUM(b) AS b FROM (SELECT id, COUNT_IF(days > 1) AS a, SUM(cost) FILTER (WHERE ward = 'A') AS "
+    "b FROM visits GROUP BY id HAVING COUNT(*) FILTER (WHERE cost > 0) > 0)",
     "SELECT kind, COUNT(*) AS n FROM (SELECT id, ward, CASE WHEN COUNT(*) > 2 OR ward = 'B' THEN 'often' ELSE 'rare' "
     "END AS kind FROM visits GROUP BY id, ward) GROUP BY kind",
 )

@@ -52,6 +52,14 @@ def test_all_digits_are_printed_on_demand(sitr: Sitr, description: Path) -> None
     assert entries() == 1
 
 
+def test_an_interval_of_values_is_shown_where_it_was_paid_for(sitr: Sitr, description: Path) -> None:
+    paid = sitr("ask", description, "SELECT WITH_INTERVAL(MEDIAN(cost)) AS middle FROM visits", *PRICE)
+    free = sitr("ask", description, "SELECT MEDIAN(cost) AS middle FROM visits", *PRICE)
+    assert "ranks   " in paid.out.splitlines()[2]
+    assert "95% interval" in paid.out.splitlines()[0]
+    assert "95% interval" not in free.out.splitlines()[0]
+
+
 def test_json_is_the_certificate(sitr: Sitr, description: Path) -> None:
     told = sitr("ask", description, WARD, *PRICE, "--json").told()
     assert told["kind"] == "answer"

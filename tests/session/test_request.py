@@ -50,12 +50,17 @@ def test_sql_and_calls_are_the_same_question(budget: Budget) -> None:
         (QUESTION, budget.group_by("ward").agg(n=sitr.count(), total=sitr.sum("cost"))),
         (
             "SELECT COUNT(DISTINCT patient_id) AS p FROM visits WHERE days >= 2 AND days <= 5 AND NOT ward IS NULL",
-            budget.where(days.between(2, 5) & ~ward.is_null()).agg(p=sitr.count(distinct="patient_id")),
+            budget.where(days.is_between(2, 5) & ~ward.is_null()).agg(p=sitr.count(distinct="patient_id")),
         ),
         (
             "SELECT ward, COUNT(cost) AS n FROM visits WHERE days > 3 OR ward IN ('Surgery') GROUP BY ward",
             budget.group_by("ward").where((days > 3) | ward.is_in(["Surgery"])).agg(n=sitr.count("cost")),
         ),
+        (
+            "SELECT ward, SUM(cost), AVG(cost + 1), COUNT(*) AS n FROM visits GROUP BY ward",
+            budget.group_by("ward").agg(sitr.column("cost").sum(), (sitr.column("cost") + 1).mean(), n=sitr.count()),
+        ),
+        ("SELECT SUM(cost) / COUNT(*) FROM visits", budget.agg(sitr.column("cost").sum() / sitr.count())),
     ]
     for sql, calls in pairs:
         assert budget.sql(sql).question == calls.question

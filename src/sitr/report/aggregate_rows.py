@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from sitr.questions.aggregate.bias import Amount
 from sitr.questions.aggregate.functions.function import Estimate
+from sitr.questions.aggregate.functions.quantile import Enclosed
 from sitr.questions.aggregate.left_out import LeftOut, left_out
 from sitr.questions.aggregate.plan import Shown
 from sitr.questions.aggregate.release import Release
@@ -22,14 +23,22 @@ _BLOCK = 200
 
 
 def answer_table(release: Release, left: Sequence[LeftOut], words: Words) -> PaperTable:
-    """The rows of an answer: its keys, its numbers with their intervals, and what was left out."""
+    """The rows of an answer: its keys, its numbers with their intervals, and what was left out.
+
+    A terminal shows the intervals of values that were paid for beside an error in ranks; others follow from the errors.
+    """
     plan = release.plan
     interval = words.label("95% interval")
     say, query = words.aggregate, plan.query
     pairs = (
         (
             PaperColumn(heading(each.name, plan, words), Role.NUMBER, computed=not each.released),
-            PaperColumn(interval, Role.INTERVAL, of=words.interval_of(each.name), terminal=False),
+            PaperColumn(
+                interval,
+                Role.INTERVAL,
+                of=words.interval_of(each.name),
+                terminal=isinstance(each.aggregate.formula, Enclosed),
+            ),
         )
         for each in plan.columns
     )

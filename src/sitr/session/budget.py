@@ -124,9 +124,9 @@ class Budget(InSql, Balance, Displayed):
         """One answer for each value of these columns or expressions, which may have names."""
         return selection.Selection(self).group_by(*columns, **named)
 
-    def agg(self, **aggregates: Aggregate | Expr) -> AggregateRequest:
-        """The columns of the answer by name, such as `n=sitr.count(), total=sitr.sum("cost")`."""
-        return selection.Selection(self).agg(**aggregates)
+    def agg(self, *unnamed: Aggregate | Expr, **aggregates: Aggregate | Expr) -> AggregateRequest:
+        """The columns of the answer, such as `n=sitr.count(), total=sitr.sum("cost")`; see `Selection.agg`."""
+        return selection.Selection(self).agg(*unnamed, **aggregates)
 
     def statistic(
         self, mechanism: Releasing | Composed, *, column: str, missing: Number = 0

@@ -17,7 +17,7 @@ from sitr.numbers import Number
 from sitr.questions.aggregate.asked import asked
 from sitr.questions.aggregate.bias import SHARE as BIAS
 from sitr.questions.aggregate.bias import share_of
-from sitr.questions.aggregate.bigquery import Options, rewritten
+from sitr.questions.aggregate.bigquery import Options, rewritten, without_unit
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.catalog import Catalog
 from sitr.questions.aggregate.counting import counting
@@ -108,7 +108,7 @@ class InSql(Shared):
         check_kind(text, str, wanted="a question as SQL text", do=do)
         plain, options = rewritten(text)
         said = options or Options()
-        _refuse_other_unit(said, self._at.table)
+        _refuse_other_unit(said, self._at.table, text)
         table = adjusted(
             self._at.table,
             max_groups=said.max_groups if max_groups is None else max_groups,
@@ -197,7 +197,7 @@ class InSql(Shared):
         return at if not public else replace(at, rows=lambda: published.beside(at.rows(), public), public=public)
 
 
-def _refuse_other_unit(said: Options, table: Table) -> None:
+def _refuse_other_unit(said: Options, table: Table, text: str) -> None:
     """Whoever asks does not choose who is protected."""
     unit = table.unit.column if isinstance(table.unit, Person) else None
     if said.unit is not None and (unit is None or said.unit.lower() != unit.lower()):
@@ -205,4 +205,4 @@ def _refuse_other_unit(said: Options, table: Table) -> None:
             given=f"The question names {said.unit!r} as the privacy unit, but this data set protects each "
             f"{table.neighbors()}.",
             do="Leave privacy_unit_column out: the description says who is protected.",
-        )
+        ).among((), instead=without_unit(text))

@@ -138,16 +138,16 @@ class Selection:
         """
         return replace(self, share=share_of(share), rows=rows)
 
-    def agg(self, **aggregates: Aggregate | Expr) -> AggregateRequest:
-        """The columns of the answer by name: aggregates, or arithmetic over them."""
+    def agg(self, *unnamed: Aggregate | Expr, **aggregates: Aggregate | Expr) -> AggregateRequest:
+        """The columns of the answer: aggregates, or arithmetic over them. Those without a name get that of SQL."""
         named = []
-        for name, given in aggregates.items():
+        for name, given in (*(("", each) for each in unnamed), *aggregates.items()):
             aggregate = aggregate_from(given)
             if aggregate is None:
                 raise QuestionError(
                     wanted="an aggregate", given=f"{given!r}", do='Write agg(n=sitr.count(), total=sitr.sum("cost")).'
                 )
-            named.append(Named(name, aggregate))
+            named.append(Named(name or aggregate.name(), aggregate))
         table = self.table or self.budget.table
         catalog = Catalog(table) if self.source is None else self.budget._catalog(table)
         query = bound(Query(self._rows, tuple(named), self.keys, self.condition), table, catalog=catalog)

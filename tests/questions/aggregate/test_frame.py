@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sitr.errors import QuestionError
 from sitr.questions.aggregate.expressions.expression import Name
-from sitr.questions.aggregate.frame import column
+from sitr.questions.aggregate.frame import column, when
 from sitr.questions.aggregate.functions.count import Count, count
 from sitr.questions.aggregate.functions.sum import Sum, sum
 from sitr.questions.aggregate.nodes import Named, Query
@@ -36,6 +36,38 @@ def test_aggregates_equal_their_sql(call, sql):
     assert frame == parse(f"SELECT ward, days, {sql} AS n FROM visits WHERE days > 3 GROUP BY ward, days")
 
 
+@pytest.mark.parametrize(
+    ("call", "sql"),
+    [
+        (column("days").count(), "COUNT(days)"),
+        (column("id").n_unique(), "COUNT(DISTINCT id)"),
+        ((column("cost") / 100).sum(), "SUM(cost / 100)"),
+        (column("cost").mean(), "AVG(cost)"),
+        (column("cost").median(), "MEDIAN(cost)"),
+        (column("cost").quantile(0.9), "QUANTILE(cost, 0.9)"),
+        (column("cost").min(), "MIN(cost)"),
+        (column("cost").max(), "MAX(cost)"),
+        (column("cost").var(), "VAR_SAMP(cost)"),
+        (column("cost").std(ddof=0), "STDDEV_POP(cost)"),
+        (when(column("days") > 1).then(1).otherwise(0).mean(), "AVG(CASE WHEN days > 1 THEN 1 ELSE 0 END)"),
+        (column("cost").mean().filter(column("days") > 1), "AVG(cost) FILTER (WHERE days > 1)"),
+    ],
+)
+def test_methods_of_columns_are_aggregates(call, sql):
+    assert Query("visits", (Named("n", call),), (), None) == parse(f"SELECT {sql} AS n FROM visits")
+
+
+@pytest.mark.parametrize("ddof", [2, -1, True, 1.0, None])
+def test_other_divisors_of_a_variance_are_refused(ddof):
+    with pytest.raises(QuestionError, match="0 or 1 for ddof"):
+        column("cost").std(ddof=ddof)
+
+
+def test_parts_of_times_have_their_names_in_polars():
+    day = column("day")
+    assert day.dt.truncate("1mo").text == day.dt.truncate("month").text == "DATE_TRUNC('month', day)"
+
+
 def test_aggregates_are_told_apart():
     assert len({count(), count("id"), count(distinct="id"), Count(Name("ward")), Sum(Name("id"))}) == 5
 
@@ -57,7 +89,7 @@ def test_aggregates_are_told_apart():
         (column("urgent") == True, "urgent = TRUE"),  # noqa: E712
         (column("born") < date(2024, 1, 2), "born < DATE '2024-01-02'"),
         (column("seen") < datetime.fromisoformat("2024-01-02 03:04"), "seen < TIMESTAMP '2024-01-02 03:04:00'"),
-        (column("ward").between("A", "B"), "ward BETWEEN 'A' AND 'B'"),
+        (column("ward").is_between("A", "B"), "ward BETWEEN 'A' AND 'B'"),
         (column("ward").is_in(["A", "B"]), "ward IN ('A', 'B')"),
         (column("ward").is_in(letter for letter in "AB"), "ward IN ('A', 'B')"),
         (column("ward").like("A%"), "ward LIKE 'A%'"),
@@ -65,12 +97,12 @@ def test_aggregates_are_told_apart():
         (~column("ward").is_null(), "ward IS NOT NULL"),
         (~column("ward").is_in(["A"]), "ward NOT IN ('A')"),
         (~column("ward").like("A%"), "ward NOT LIKE 'A%'"),
-        (~column("ward").between("A", "B"), "ward NOT BETWEEN 'A' AND 'B'"),
+        (~column("ward").is_between("A", "B"), "ward NOT BETWEEN 'A' AND 'B'"),
         (~(column("days") == 3), "NOT days = 3"),
         ((column("days") > 1) & (column("days") < 3), "days > 1 AND days < 3"),
         ((column("days") > 1) | (column("days") < 3), "days > 1 OR days < 3"),
-        (column("days").between(1, 3) & (column("cost") > 2), "days BETWEEN 1 AND 3 AND cost > 2"),
-        ((column("cost") > 2) & column("days").between(1, 3), "cost > 2 AND days BETWEEN 1 AND 3"),
+        (column("days").is_between(1, 3) & (column("cost") > 2), "days BETWEEN 1 AND 3 AND cost > 2"),
+        ((column("cost") > 2) & column("days").is_between(1, 3), "cost > 2 AND days BETWEEN 1 AND 3"),
         (
             (column("a") == 1) & (column("b") == 2) & (column("c") == 3) & (column("d") == 4),
             "a = 1 AND b = 2 AND c = 3 AND d = 4",
@@ -97,7 +129,7 @@ leaves = st.sampled_from(
     [
         (column("days") == 3, "days = 3"),
         (column("ward").is_in(["A", "B"]), "ward IN ('A', 'B')"),
-        (column("cost").between(1, 2.5), "cost BETWEEN 1 AND 2.5"),
+        (column("cost").is_between(1, 2.5), "cost BETWEEN 1 AND 2.5"),
         (column("ward").like("A_"), "ward LIKE 'A_'"),
         (column("born").is_null(), "born IS NULL"),
     ]

@@ -55,6 +55,9 @@ CORPUS = (
     "AS p WHERE k IN (SELECT code FROM codes WHERE size > 0) GROUP BY k HAVING MEDIAN(v) > 1 OR COUNT(*) FILTER "
     "(WHERE v > 2) > 3",
     "SELECT t, w, QUANTILE(x, 0.9), HISTOGRAM(n, [0, 3, 9]), SUM_PER_PERSON(n, 0, 5) FROM visits GROUP BY t, w",
+    "SELECT w, SUM(CLAMP(k / m, 0, 1)) FROM (SELECT id, w, COUNT_IF(n > 1) AS k, COUNT(*) AS m, MAX(x) FILTER "
+    "(WHERE ok) AS most FROM visits GROUP BY id, w HAVING COUNT(t) FILTER (WHERE n < 9) > 1) GROUP BY w QUALIFY RAN"
+    "K() OVER (PARTITION BY w ORDER BY COUNT(*)) < 3",
     "SELECT POWER(n, 2), SUM(LN(EXP(x))), SUBSTR(w, 2, 3), DATE_DIFF('day', d, e) FROM visits GROUP BY 1, 3, 4",
 )
 SOUP = (

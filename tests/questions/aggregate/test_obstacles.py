@@ -61,6 +61,7 @@ def pointed(error: SitrError) -> str:
         ("SELECT SUM(a) FROM (SELECT csot AS a, dys AS b FROM visits WHERE wad = 'x')", {"csot", "dys", "wad"}),
         ("SELECT COUNT(*) FROM visits GROUP BY cost, cst HAVING SUM(RANDOM()) > 1", {"cost", "cst", "SUM(RANDOM())"}),
         ("SELECT COUNT(*) FROM visit WHERE f(x) = 1", {"visit", "f(x)"}),
+        ("SELECT CASE WHEN AVG(csot) > 5 THEN 'a' END FROM visits", {"csot"}),
     ],
 )
 def test_every_obstacle_is_shown_at_its_place(sql: str, parts: set[str], table: Table) -> None:
@@ -68,6 +69,14 @@ def test_every_obstacle_is_shown_at_its_place(sql: str, parts: set[str], table: 
     found = {pointed(each) for each in (error, *error.others)}
     assert parts <= found
     assert len({each.message for each in (error, *error.others)}) == 1 + len(error.others)
+
+
+def test_a_condition_in_a_choice_is_no_obstacle(table: Table) -> None:
+    error = refused(
+        "SELECT CASE WHEN AVG(cost) > 5 AND NOT COUNT(*) < 3 THEN 'dear' ELSE 'cheap' END FROM visits", table
+    )
+    assert error.given.startswith("CASE WHEN")
+    assert error.others == ()
 
 
 def test_obstacles_are_in_the_order_of_the_text(table: Table) -> None:
@@ -113,7 +122,38 @@ def test_everything_is_in_the_text_and_survives_a_pickle(table: Table) -> None:
         ("SELECT cost, COUNT(*) AS n FROM visits GROUP BY cost",
          "SELECT FLOOR(cost) AS cost, COUNT(*) AS n FROM visits GROUP BY FLOOR(cost)"),
         ("SELECT AVG(t) AS m FROM (SELECT ward, SUM(cost) AS t FROM visits GROUP BY ward) AS s",
-         "SELECT AVG(t) AS m FROM (SELECT id, ward, SUM(cost) AS t FROM visits GROUP BY id, ward) AS s"),
+         "SELECT AVG(SUM(cost)) OVER () AS m FROM visits GROUP BY ward LIMIT 1"),
+        ("WITH s AS (SELECT ward, COUNT(*) AS n FROM visits WHERE days > 3 GROUP BY ward) SELECT MAX(n) FROM s",
+         "SELECT ward, COUNT(*) AS n FROM visits WHERE days > 3 GROUP BY ward ORDER BY n DESC LIMIT 1"),
+        ("SELECT MAKE_DATE(2024, days, 1) AS d, ward, COUNT(*) AS n FROM visits GROUP BY d, ward",
+         "SELECT days, ward, COUNT(*) AS n FROM visits GROUP BY ward, days"),
+        ("SELECT ward, days, COUNT(*) AS n FROM visits GROUP BY ward, days "
+         "QUALIFY RANK() OVER (PARTITION BY ward ORDER BY COUNT(*) DESC) <= 3",
+         "SELECT ward, days, COUNT(*) AS n, RANK() OVER (PARTITION BY ward ORDER BY COUNT(*) DESC) AS place "
+         "FROM visits GROUP BY ward, days"),
+        ("SELECT ward, AVG(cost) > 5 AS dear FROM visits GROUP BY ward",
+         "SELECT ward, CASE WHEN AVG(cost) > 5 THEN 1 ELSE 0 END AS dear FROM visits GROUP BY ward"),
+        ("SELECT CASE WHEN COUNT(*) > 9 THEN 'many' WHEN COUNT(*) > 3 THEN 'some' ELSE 'few' END AS k FROM visits",
+         "SELECT CASE WHEN COUNT(*) > 9 THEN 1 /* many */ WHEN COUNT(*) > 3 THEN 2 /* some */ ELSE 3 /* few */ END "
+         "AS k FROM visits"),
+        ("SELECT COUNT(DISTINCT (ward, days)) AS n FROM visits",
+         "SELECT COUNT(DISTINCT CAST(ward AS TEXT) || '|' || CAST(days AS TEXT)) AS n FROM visits"),
+        ("SELECT SUM(DISTINCT cost) AS s FROM visits", "SELECT SUM(cost) AS s FROM visits"),
+        ("SELECT ARG_MAX(ward, cost) FROM visits WHERE days > 3",
+         "SELECT ward, MAX(cost) AS extreme FROM visits WHERE days > 3 GROUP BY ward ORDER BY extreme DESC LIMIT 1"),
+        ("SELECT ARG_MIN(ward, cost) FROM visits",
+         "SELECT ward, MIN(cost) AS extreme FROM visits GROUP BY ward ORDER BY extreme LIMIT 1"),
+        ("SELECT MAD(cost) AS spread FROM visits",
+         "SELECT QUANTILE(cost, 0.75) - QUANTILE(cost, 0.25) AS spread FROM visits"),
+        ("SELECT ROUND(cost, 2) AS c, COUNT(*) AS n FROM visits GROUP BY c",
+         "SELECT ROUND(cost * 100) AS c, COUNT(*) AS n FROM visits GROUP BY c"),
+        ("SELECT a.ward, b.ward, COUNT(*) AS n FROM visits a JOIN visits b ON a.id = b.id GROUP BY a.ward, b.ward",
+         "SELECT a.ward, b.ward AS ward_2, COUNT(*) AS n FROM visits AS a JOIN visits AS b ON a.id = b.id "
+         "GROUP BY a.ward, b.ward"),
+        ("SELECT MIN(n) AS least FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward)",
+         "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward ORDER BY n LIMIT 1"),
+        ("SELECT AVG(t) AS m FROM (SELECT ward, SUM(cost) AS t FROM visits GROUP BY ward) AS s WHERE t > 3",
+         "SELECT AVG(t) AS m FROM (SELECT id, ward, SUM(cost) AS t FROM visits GROUP BY id, ward) AS s WHERE t > 3"),
         ("SELECT COUNT(*) AS n FROM (SELECT ward FROM visits UNION SELECT ward FROM visits) AS u",
          "SELECT COUNT(*) AS n FROM (SELECT ward FROM visits UNION ALL SELECT ward FROM visits) AS u"),
         ("SELECT COUNT(*) AS n FROM visits QUALIFY n > 1 USING SAMPLE 5", "SELECT COUNT(*) AS n FROM visits"),

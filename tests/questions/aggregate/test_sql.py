@@ -207,6 +207,17 @@ READ = [
     ("SELECT COUNT(*) n FROM a GROUP BY x", "SELECT x, COUNT(*) AS n FROM a GROUP BY x"),
     ("SELECT x + 1 AS y, COUNT(*) n FROM a GROUP BY y", "SELECT x + 1 AS y, COUNT(*) AS n FROM a GROUP BY x + 1"),
     ("SELECT x, COUNT(*) AS x FROM a GROUP BY x", "SELECT x, COUNT(*) AS x FROM a GROUP BY x"),
+    (
+        "SELECT COUNT(*) n FROM (SELECT p, COUNT_IF(x > 1) k, SUM(y) FILTER (WHERE x > 2) s FROM a GROUP BY p)",
+        "SELECT COUNT(*) AS n FROM (SELECT p, COUNT(CASE WHEN x > 1 THEN 1 END) AS k, "
+        "SUM(CASE WHEN x > 2 THEN y END) AS s FROM a GROUP BY p)",
+    ),
+    (
+        "SELECT COUNT(*) n FROM (SELECT p, COUNT(DISTINCT y) FILTER (WHERE x) k, COUNT(*) FILTER (WHERE x) s FROM a "
+        "GROUP BY p)",
+        "SELECT COUNT(*) AS n FROM (SELECT p, COUNT(DISTINCT CASE WHEN x THEN y END) AS k, "
+        "COUNT(CASE WHEN x THEN 1 END) AS s FROM a GROUP BY p)",
+    ),
 ]
 
 

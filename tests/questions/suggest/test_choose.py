@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.stats import binom
 
 from sitr.backends.duckdb import open_source
 from sitr.errors import NotPrivate
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.noise.coins import TestCoins
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.suggest.choose import Suggested, chosen
+from sitr.questions.suggest.choose import FAR_MISS, MISS, Found, Suggested, chosen
 from sitr.questions.suggest.question import SuggestionQuestion
 from sitr.questions.suggest.spreads import measured
 from tests.questions.suggest.conftest import PLACES, people
@@ -137,6 +138,39 @@ def test_the_covered_shares_are_those_of_the_data(ask: Ask, rows: pa.Table) -> N
 def test_nothing_is_suggested_where_noise_hides_everybody(ask: Ask) -> None:
     few = people(1, number=5, **LAWS["one row each"])
     assert suggested(ask(COUNTS), few, rho=1e-4) == Suggested()
+
+
+def quiet_coins(seed: int) -> TestCoins:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivate)
+        return TestCoins(seed)
+
+
+def test_noise_far_from_all_values_spoils_hardly_any_suggestion(ask: Ask) -> None:
+    """Two cells have people. What is far from both is noise, some of which passes for people in one of twenty tries."""
+    (spread,) = [each for each in measured(ask(SUMS)) if each.column == "value"]
+    plan = SuggestionQuestion(ask(SUMS), (spread,)).plan(ZeroConcentratedDP(0.05))
+    exact = [0] * spread.size
+    exact[70:72] = 1_000, 2_000
+    far, twins, tries = 0, 0, 600
+    near = plan.noise(0).error(confidence=1 - 2 * MISS / spread.size)
+    for seed in range(tries):
+        counts = tuple(plan.noise(0).release(exact, coins=quiet_coins(seed)))
+        found = Found(spread, counts, plan.noise(0))
+        edges = {cell.high for cell in found.cells}
+        far += not edges <= {cell.high for cell in found.every[66:76]}
+        twins += any(count > near for count in (*counts[:66], *counts[76:]))
+    assert binom.sf(far - 1, tries, 2 * float(FAR_MISS)) > 1e-6
+    assert binom.sf(twins - 1, tries, 2 * float(FAR_MISS)) < 1e-6
+
+
+def test_a_full_cell_that_is_far_from_others_counts(ask: Ask) -> None:
+    (spread,) = [each for each in measured(ask(SUMS)) if each.column == "value"]
+    plan = SuggestionQuestion(ask(SUMS), (spread,)).plan(ZeroConcentratedDP(0.05))
+    counts = [0] * spread.size
+    counts[30], counts[90] = 1_000, 400
+    found = Found(spread, tuple(counts), plan.noise(0))
+    assert [cell.people for cell in found.cells] == [1_000, 400]
 
 
 def test_a_higher_price_affords_higher_caps(ask: Ask) -> None:

@@ -53,7 +53,8 @@ def asked(sql: str, table: Table, *, catalog: Catalog | None = None, beyond: Bey
         more = beyond(target)
         listed = None if target is None or target.known or not more else listing.listing_keys(target, known)
         if listed is not None and len(beyond(bound(parse(listed), table, catalog=known))) < len(more):
-            instead = listed  # at this price, keys must be public
+            # At this price, keys must be public.
+            instead = f"{listed} /* {equivalent.BOUNDS} */" if instead and equivalent.BOUNDS in instead else listed
         raise first.among([*alike, *_others(first, sql, known), *more], instead=instead) from None
 
 

@@ -37,6 +37,16 @@ class Options:
     unit: str | None = None
 
 
+def without_unit(sql: str) -> str:
+    """The question without its privacy_unit_column.
+
+    >>> without_unit("SELECT WITH ANONYMIZATION OPTIONS(epsilon=1, privacy_unit_column=city) ANON_COUNT(*) FROM visits")
+    'SELECT WITH ANONYMIZATION OPTIONS(epsilon=1) ANON_COUNT(*) FROM visits'
+    """
+    named = r"privacy_unit_column\s*=\s*(?:[\w.]+|`[^`]*`|\"[^\"]*\")"
+    return re.sub(rf"\s*,\s*{named}|{named}\s*,?\s*", "", sql, count=1, flags=re.IGNORECASE)
+
+
 def rewritten(sql: str) -> tuple[str, Options | None]:
     """The question as Sitr reads it, and its options; the same text and None if nothing in it is BigQuery's.
 

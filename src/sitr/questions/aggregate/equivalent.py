@@ -23,6 +23,7 @@ from sitr.questions.aggregate.dialect import QuestionDialect, sql_of
 from sitr.questions.aggregate.functions.registry import function_of
 from sitr.questions.aggregate.grouping_sets import bound_with_sets
 from sitr.questions.aggregate.instead import CLOCKS, dashed
+from sitr.questions.aggregate.released_groups import become, first_in_parts, first_rows, numbered, of_groups, rest
 from sitr.questions.aggregate.sets_sql import all_keys, holds_sets, is_mark
 from sitr.questions.aggregate.sql import PARTS, parse, single_select
 
@@ -107,6 +108,21 @@ def _refused(text: str, catalog: Catalog) -> SitrError | None:
     return None
 
 
+def _renamed(tree: exp.Select, error: SitrError, _: Catalog) -> bool:
+    """Columns with the same name get a number: a.ward and b.ward are ward and ward_2."""
+    if "have the same name" not in error.given:
+        return False
+    names: list[str] = []
+    for item in list(tree.expressions):
+        name, number = item.alias_or_name.lower(), 1
+        while name and (name if number == 1 else f"{name}_{number}") in names:
+            number += 1
+        if number > 1:
+            item.replace(exp.alias_(item.unalias().copy(), f"{name}_{number}"))
+        names.append(name if number == 1 else f"{name}_{number}")
+    return len(set(names)) == len(names) and any(name.endswith("_2") for name in names)
+
+
 def _other_parts(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
     """QUALIFY, FOR UPDATE, SAMPLE, DISTINCT ON and GROUPING SETS are left out."""
     found = [part for part, value in tree.args.items() if value and part not in PARTS]
@@ -173,33 +189,6 @@ def _without_running(tree: exp.Select, windows: list[exp.Window]) -> bool:
         kept.append(exp.alias_(_count(), "n"))
     tree.set("expressions", kept)
     return True
-
-
-def _first_rows(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
-    """QUALIFY ROW_NUMBER() OVER (ORDER BY n DESC) <= 3 is ORDER BY n DESC LIMIT 3."""
-    qualify = tree.args.get("qualify")
-    compared = qualify.this if qualify is not None else None
-    if not isinstance(compared, exp.LTE | exp.LT | exp.EQ):
-        return False
-    window, number = _named_window(tree, compared.this), compared.expression
-    if window is None:
-        return False
-    ranked = isinstance(window.this, exp.RowNumber | exp.Rank | exp.DenseRank) and window.args.get("order")
-    whole = isinstance(number, exp.Literal) and number.name.isdecimal()
-    if not ranked or not whole or window.args.get("partition_by"):
-        return False
-    many = int(number.name) - isinstance(compared, exp.LT)
-    tree.set("qualify", None)
-    tree.set("order", window.args["order"].copy())
-    tree.set("limit", exp.Limit(expression=exp.Literal.number(many)))
-    return True
-
-
-def _named_window(tree: exp.Select, item: exp.Expr) -> exp.Window | None:
-    """The window that QUALIFY compares, by itself or by the name of its column."""
-    named = (each.this for each in tree.expressions if isinstance(each, exp.Alias) and each.alias == item.name)
-    found = next(named, item) if isinstance(item, exp.Column) else item
-    return found if isinstance(found, exp.Window) else None
 
 
 def _share_of_total(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
@@ -342,11 +331,16 @@ def _plain(text: str) -> str:
 
 
 def _pairs(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
-    """COUNT(DISTINCT a, b) counts different texts."""
+    """COUNT(DISTINCT a, b) counts different texts, and other aggregates take all values."""
     changed = False
     for distinct in list(tree.find_all(exp.Distinct)):
-        if isinstance(distinct.parent, exp.Count) and len(distinct.expressions) > 1:
-            texts = [exp.cast(part.copy(), "VARCHAR") for part in distinct.expressions]
+        parts = distinct.expressions
+        parts = parts[0].expressions if len(parts) == 1 and isinstance(parts[0], exp.Tuple) else parts
+        if isinstance(distinct.parent, exp.Sum | exp.Avg) and len(parts) == 1:
+            distinct.replace(parts[0].copy())
+            changed = True
+        elif isinstance(distinct.parent, exp.Count) and len(parts) > 1:
+            texts = [exp.cast(part.copy(), "VARCHAR") for part in parts]
             joined: exp.Expr = texts[0]
             for text in texts[1:]:
                 joined = exp.DPipe(this=exp.DPipe(this=joined, expression=exp.Literal.string("|")), expression=text)
@@ -401,6 +395,7 @@ _FORMULAS = {
     ("GEOMETRIC_MEAN", 1): "EXP(AVG(LN({0})))",
     **dict.fromkeys((("BOOL_OR", 1), ("LOGICAL_OR", 1)), "COUNT_IF({0})"),
     **dict.fromkeys((("BOOL_AND", 1), ("LOGICAL_AND", 1), ("EVERY", 1)), "COUNT_IF(NOT {0})"),
+    ("MAD", 1): "QUANTILE({0}, 0.75) - QUANTILE({0}, 0.25)",
     ("RANGE", 1): "MAX({0}) - MIN({0})",
 }
 """Functions with their numbers of arguments. Where values are missing, the two of a pair are counted apart."""
@@ -425,7 +420,7 @@ def _real_keys(tree: exp.Select, error: SitrError, _: Catalog) -> bool:
         of = named[0].unalias() if named else key
         if f"'{of.name}'" not in error.given and _plain(sql_of(of)) not in _plain(error.given):
             continue
-        cells = of.this if isinstance(of, exp.Mul) and isinstance(of.this, exp.Floor) else exp.Floor(this=of.copy())
+        cells = of.this if isinstance(of, exp.Mul) and isinstance(of.this, exp.Floor) else _whole_cells(of)
         for item in list(tree.expressions):
             if item.unalias() == of:
                 item.replace(exp.alias_(cells.copy(), item.alias_or_name))
@@ -435,14 +430,30 @@ def _real_keys(tree: exp.Select, error: SitrError, _: Catalog) -> bool:
     return False
 
 
-def _most_frequent(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
-    """MODE(x) alone is the first key by count."""
-    if len(tree.expressions) != 1 or tree.args.get("group") or not isinstance(tree.expressions[0].unalias(), exp.Mode):
+def _whole_cells(of: exp.Expr) -> exp.Expr:
+    """Whole numbers of cells: ROUND(x, 2) becomes ROUND(x * 100), and everything else is rounded down."""
+    digits = of.args.get("decimals") if isinstance(of, exp.Round) else None
+    if isinstance(digits, exp.Literal) and digits.is_int and 0 < int(digits.name) < 10:
+        inner = exp.paren(of.this.copy()) if isinstance(of.this, exp.Binary) else of.this.copy()
+        return exp.Round(this=exp.Mul(this=inner, expression=exp.Literal.number(10 ** int(digits.name))))
+    return exp.Floor(this=of.copy())
+
+
+def _first_keys(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
+    """MODE(x) alone is the first key by count, and ARG_MAX(x, y) the first by its largest y."""
+    called = tree.expressions[0].unalias() if len(tree.expressions) == 1 else None
+    if not isinstance(called, exp.Mode | exp.ArgMax | exp.ArgMin) or tree.args.get("group"):
         return False
-    key = tree.expressions[0].unalias().this
-    tree.set("expressions", [key.copy(), exp.alias_(_count(), "n")])
+    key, by, extreme = (
+        called.this,
+        called.args.get("expression"),
+        exp.Min if isinstance(called, exp.ArgMin) else exp.Max,
+    )
+    number = exp.alias_(_count(), "n") if by is None else exp.alias_(extreme(this=by.copy()), "extreme")
+    tree.set("expressions", [key.copy(), number])
     tree.set("group", exp.Group(expressions=[key.copy()]))
-    tree.set("order", exp.Order(expressions=[exp.Ordered(this=exp.column("n"), desc=True)]))
+    largest = None if isinstance(called, exp.ArgMin) else True
+    tree.set("order", exp.Order(expressions=[exp.Ordered(this=exp.column(number.alias), desc=largest)]))
     tree.set("limit", exp.Limit(expression=exp.Literal.number(1)))
     return True
 
@@ -506,7 +517,7 @@ def _side_by_side(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
     found = [(each.unalias(), each.alias) for each in tree.expressions]
     inner = [each.this for each, _ in found if isinstance(each, exp.Subquery) and isinstance(each.this, exp.Select)]
     alone = [each for each in inner if len(each.expressions) == 1]
-    if len(alone) != len(found) or any(_rest(each) != _rest(alone[0]) for each in alone):
+    if len(alone) != len(found) or any(rest(each) != rest(alone[0]) for each in alone):
         return False
     items = [each.expressions[0].unalias().copy() for each in alone]
     tree.set(
@@ -516,10 +527,6 @@ def _side_by_side(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
         if value and part != "expressions":
             tree.set(part, value.copy() if isinstance(value, exp.Expr) else value)
     return True
-
-
-def _rest(select: exp.Select) -> dict[str, object]:
-    return {part: value for part, value in select.args.items() if value and part != "expressions"}
 
 
 def _by_person(tree: exp.Select, error: SitrError, catalog: Catalog) -> bool:
@@ -541,8 +548,8 @@ def _by_person(tree: exp.Select, error: SitrError, catalog: Catalog) -> bool:
 
 
 def _left_out(tree: exp.Select, _: SitrError, catalog: Catalog) -> bool:
-    """As a last resort, columns that cannot be asked for are left out, with their keys."""
-    keep = []
+    """As a last resort, columns that cannot be asked for are left out; of a key, the columns in it stay."""
+    keep, instead = [], []
     for item in tree.expressions:
         inner = item.unalias()
         alone = exp.Select(expressions=[inner.copy()], from_=tree.args["from_"].copy(), joins=tree.args.get("joins"))
@@ -551,13 +558,19 @@ def _left_out(tree: exp.Select, _: SitrError, catalog: Catalog) -> bool:
             alone.set("expressions", [exp.alias_(_count(), "n")])
         if isinstance(inner, exp.Column | exp.Literal) or _refused(_text(alone), catalog) is None:
             keep.append(item)
+        elif not holds_aggregate(inner):
+            instead += [each for each in inner.find_all(exp.Column) if _can_be_key(each, catalog)]
     if len(keep) == len(tree.expressions) or not any(holds_aggregate(item) for item in keep):
         return False
     gone = {text for item in tree.expressions if item not in keep for text in (item.alias, item.unalias().sql())}
-    tree.set("expressions", keep)
     if (group := tree.args.get("group")) is not None:
-        keys = [key for key in group.expressions if key.sql() not in gone]
+        there = {each.unalias().sql() for each in keep}
+        instead = list({each.sql(): each for each in instead if each.sql() not in there}.values())
+        keys = [key for key in group.expressions if key.sql() not in gone and not key.is_int]
+        keys += [each.copy() for each in instead]
         tree.set("group", exp.Group(expressions=keys) if keys else None)
+        keep = [*(each.copy() for each in instead), *keep]
+    tree.set("expressions", keep)
     return True
 
 
@@ -569,25 +582,29 @@ def _union(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
     return bool(unions)
 
 
-def _self_join(tree: exp.Select, _: SitrError, catalog: Catalog) -> bool:
+def _self_join(tree: exp.Select, error: SitrError, catalog: Catalog) -> bool:
     """Pairs of rows become people with several rows."""
     name, unit = catalog.table.name, catalog.table.unit
     tables = [each for each in tree.find_all(exp.Table) if each.name.lower() == name.lower()]
-    if len(tables) < 2 or not tree.args.get("joins") or not isinstance(unit, Person):
+    if (
+        "with itself" not in error.given
+        or len(tables) < 2
+        or not tree.args.get("joins")
+        or not isinstance(unit, Person)
+    ):
         return False
     person = exp.column(exp.to_identifier(unit.column))
     each = exp.select(person, exp.alias_(_count(), "rows_each")).from_(name).group_by(person.copy())
     found = exp.select(exp.alias_(_count(), "people")).from_(each.subquery("each_person")).where("rows_each > 1")
-    for part in list(tree.args):
-        tree.set(part, None)
-    for part, value in found.args.items():
-        tree.set(part, value)
+    become(tree, found)
     return True
 
 
 _WAYS: tuple[Way, ...] = (
     _side_by_side,
-    _first_rows,
+    first_rows,
+    first_in_parts,
+    _renamed,
     _share_of_total,
     _single_numbers,
     _other_parts,
@@ -597,10 +614,12 @@ _WAYS: tuple[Way, ...] = (
     _names,
     _union,
     _pairs,
-    _most_frequent,
+    _first_keys,
     _today,
     _buckets,
     _own_groups,
+    of_groups,
+    numbered,
     _by_person,
     _formulas,
     _other_functions,

@@ -10,6 +10,7 @@ from sitr.dataset.literals import shown
 from sitr.errors import InvalidUse, QuestionError
 from sitr.namespace import Later
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, spelled
+from sitr.questions.aggregate.frame_aggregates import Aggregates
 from sitr.questions.aggregate.frame_parts import Moments, Texts, plain, value_or_expression
 from sitr.questions.aggregate.spelling import Value
 
@@ -34,7 +35,7 @@ def column(name: str) -> Expr:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Expr:
+class Expr(Aggregates):
     """An expression on rows. Operators compute and compare; conditions are joined with & and |, and negated with ~.
 
     In operators, Python values are literals: `column("ward") == "Surgery"`.
@@ -193,7 +194,7 @@ class Expr:
         """There is a value."""
         return ~self.is_null()
 
-    def between(self, low: object, high: object) -> Expr:
+    def is_between(self, low: object, high: object) -> Expr:
         """`low ≤ value ≤ high`."""
         return (self >= low) & (self <= high)
 

@@ -20,6 +20,18 @@ class Chained(Protocol):
 
 Of = TypeVar("Of", bound=Chained)
 
+POLARS = {
+    "1y": "year",
+    "1q": "quarter",
+    "1mo": "month",
+    "1w": "week",
+    "1d": "day",
+    "1h": "hour",
+    "1m": "minute",
+    "1s": "second",
+}
+"""The parts of dates and times by their names in polars."""
+
 
 @dataclass(frozen=True, slots=True)
 class Texts(Generic[Of]):
@@ -124,8 +136,10 @@ class Moments(Generic[Of]):
         return self._part("second")
 
     def truncate(self, part: str) -> Of:
-        """The beginning of the "year", "quarter", "month", "week", "day", "hour", "minute" or "second"."""
-        return self.of._made(Call("DATE_TRUNC", (Literal(part), self.of.expression)))
+        """The beginning of the "year", "quarter", "month", "week", "day", "hour", "minute" or "second"; "1mo" and the
+        other spellings of polars mean the same."""
+        named = POLARS.get(part, part) if isinstance(part, str) else part
+        return self.of._made(Call("DATE_TRUNC", (Literal(named), self.of.expression)))
 
     def convert_time_zone(self, zone: str) -> Of:
         """The time in another zone, such as "Europe/Paris", of a moment with a time zone that is read in UTC."""

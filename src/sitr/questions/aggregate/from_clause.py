@@ -113,6 +113,7 @@ def _query(item: exp.Expr, named: Named) -> Source:
 
 def _select(item: exp.Select, outer: Named) -> Source:
     refuse_other_parts(item, *PARTS)
+    _choose_inside(item)
     (source, where), group = read_rows(item, outer), item.args.get("group")
     keys: tuple[Expression, ...] | None = None
     if group is not None:
@@ -137,6 +138,22 @@ def _select(item: exp.Select, outer: Named) -> Source:
     return _kept(Select(source, columns, where, keys), having.this)
 
 
+def _choose_inside(item: exp.Select) -> None:
+    """Put the condition of an aggregate into it: SUM(x) FILTER (WHERE c) is SUM(CASE WHEN c THEN x END)."""
+    for part in [*item.expressions, item.args.get("having")]:
+        for call in [] if part is None else list(part.find_all(exp.Filter, exp.CountIf)):
+            if isinstance(call, exp.CountIf):
+                made: exp.Func = exp.Count(this=exp.case().when(call.this.copy(), "1"))
+            elif isinstance(call.this, exp.Count | exp.Sum | exp.Avg | exp.Min | exp.Max):
+                made, condition = call.this.copy(), call.expression.this.copy()
+                of = made.this if not isinstance(made.this, exp.Distinct) else made.this.expressions[0]
+                chosen = exp.case().when(condition, "1" if isinstance(of, exp.Star) else of.copy())
+                of.replace(chosen)
+            else:
+                raise forbidden(call.this)
+            call.replace(made)
+
+
 def _computes(item: exp.Expr) -> bool:
     """Whether a column of a sub-query computes with aggregates: SUM(x) / COUNT(*)."""
     inner = item.unalias().unnest()
@@ -151,6 +168,9 @@ def _computed(
         raise forbidden(item.args["distinct"], part="distinct", of=item)
     columns = [_column(each) for each in item.expressions if not _computes(each)]
     own = {column.name.lower() for column in columns if column.of == Name(column.name)}
+    window = next((found for each in item.expressions for found in each.find_all(exp.Window)), None)
+    if window is not None:
+        raise forbidden(window)
     names = [each.alias or each.sql() for each in item.expressions if _computes(each)]
     found: list[Selected] = []
     for each in item.expressions:

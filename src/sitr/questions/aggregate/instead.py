@@ -80,7 +80,7 @@ def _function(call: exp.Func) -> str:
     name = call.name.upper() if isinstance(call, exp.Anonymous) else call.sql_name()
     if name in CLOCKS:
         return _TODAY
-    on_rows = call.find_ancestor(exp.Where, exp.Group) is not None
+    on_rows = call.find_ancestor(exp.Where, exp.Group) is not None or _is_key(call)
     if name in FUNCTIONS and not on_rows:
         return f"Write {written(name)}."
     near = nearest(name, (*(() if on_rows else FUNCTIONS), *filter(str.isidentifier, ROW_FUNCTIONS)))
@@ -92,6 +92,19 @@ def _function(call: exp.Func) -> str:
         name = call.this.name
         return f"Ask for a histogram of {name} (in Python: budget.histogram({name!r})), or for {written()}."
     return f"Ask for {written()}."
+
+
+def _is_key(call: exp.Func) -> bool:
+    """Whether it is in a selected column that GROUP BY names by its alias or its place."""
+    select = call.parent_select
+    group = select.args.get("group") if select is not None else None
+    if select is None or group is None:
+        return False
+    keys = {key.name.lower() for key in group.expressions if isinstance(key, exp.Column | exp.Literal)}
+    for place, item in enumerate(select.expressions, start=1):
+        if any(part is call for part in item.find_all(exp.Func)):
+            return str(place) in keys or item.alias.lower() in keys
+    return False
 
 
 def dashed(difference: exp.Sub) -> str | None:

@@ -181,7 +181,7 @@ def _of_columns(select: exp.Select, view: View | None, *, whole: bool) -> Iterat
         inner = item.unalias()
         if is_mark(item) or (not whole and (isinstance(inner, exp.Star) or inner.find(exp.AggFunc) is not None)):
             continue
-        yield from _smallest(inner, _column(view))
+        yield from _smallest(inner, _part(view), whole=_column(view))
     if whole and _error(lambda _: keys_of(select), select) is None:
         keys = keys_of(select)
         for item in select.expressions:
@@ -215,6 +215,16 @@ def _column(view: View | None) -> Check:
     return check
 
 
+def _part(view: View | None) -> Check:
+    """A part of a selected column, which may be a condition where the whole must be a number."""
+
+    def check(item: exp.Expr) -> None:
+        truth = isinstance(item, exp.Predicate | exp.Connector | exp.Not) and holds_aggregate(item)
+        _column(view)(exp.case().when(copied(item), "1").else_("0") if truth else item)
+
+    return check
+
+
 def _error(check: Check, item: exp.Expr) -> SitrError | None:
     try:
         check(item)
@@ -239,6 +249,9 @@ def _parts(item: exp.Expr) -> Iterator[exp.Expr]:
     called = item.this if isinstance(item, exp.Window) else None  # it is refused together with its window
     for part in item.iter_expressions():
         if isinstance(part, _NO_PARTS):
+            continue
+        if isinstance(part, exp.If) and isinstance(item, exp.Case):  # WHEN and THEN are no part of their own
+            yield from _parts(part)
             continue
         if part is not called and isinstance(part, exp.Condition) and not isinstance(part, exp.Ordered):
             yield part

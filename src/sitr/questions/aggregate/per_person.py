@@ -83,7 +83,7 @@ def _number(call: PersonCall, view: View, name: str, table: Table) -> tuple[Pers
     if call.function == "COUNT":
         if call.distinct and of is not None:
             _refuse_other_kinds(of)
-        found = Range(Fraction(0), most)
+        found = Range(Fraction(of is None), most)  # nobody without rows has a group
         return PersonNumber("COUNT", of, call.distinct), _made(name, Kind.INTEGER, found, Fraction(1), nullable=False)
     if of is None or call.distinct:
         raise QuestionError(

@@ -37,7 +37,13 @@ from sitr.questions.ways import Way, ways
 from sitr.sensitivity.bounded import bounded
 
 MISS = Fraction(5, 100)
-"""The probability that noise alone makes some cell of a histogram count."""
+"""The probability that noise alone makes some cell of a histogram count, if all of them are near others."""
+
+FAR_MISS = Fraction(1, 1000)
+"""The same for cells that are far from others: one at 2³⁸ among values below 1,000 would spoil the suggestion."""
+
+NEAR = 2
+"""Cells are near if they are at most this many apart."""
 
 LIKELY = Fraction(10, 100)
 """The probability that noise alone makes a cell next to others count."""
@@ -85,16 +91,16 @@ class Found:
     def cells(self) -> list[Band]:
         """The cells that are not empty, as far as the noise lets us know.
 
-        A cell is seen if noise alone could hardly have filled it. What lies between two such cells counts, if it is
-        above 0, and what lies beyond them as long as noise alone would fill it in one of ten cases only: most spreads
-        have a tail whose cells are too small to be seen one by one.
+        A cell is seen if noise alone could hardly have filled it, and one that is far from the others, if it almost
+        certainly did not. What lies between two such cells counts, if it is above 0, and what lies beyond them as long
+        as noise alone would fill it in one of ten cases only: most spreads have a tail whose cells are too small to be
+        seen one by one.
         """
-        every, least = self.every, self.least
-        seen = [place for place, cell in enumerate(every) if cell.people > least]
+        every, seen = self.every, self._seen
         if not seen:
             return []
         likely = self.noise.error(confidence=1 - 2 * LIKELY)
-        first, last = seen[0], seen[-1]
+        first, last = min(seen), max(seen)
         while first > 0 and every[first - 1].people > likely:
             first -= 1
         while last + 1 < len(every) and every[last + 1].people > likely:
@@ -102,15 +108,36 @@ class Found:
         return [cell for cell in every[first : last + 1] if cell.people > 0]
 
     @property
+    def _seen(self) -> list[int]:
+        """The places of the cells that are seen: those of which we are certain, or the fullest one, and others near."""
+        certain, likely = self._above(FAR_MISS), self._above(MISS)
+        found = certain or sorted(likely, key=lambda place: self.counts[place])[-1:]
+        while near := [place for place in likely if place not in found and _near(place, found)]:
+            found = [*found, *near]
+        return found
+
+    def _above(self, miss: Fraction) -> list[int]:
+        """The places of cells with more people than noise alone has in some cell, but for this probability."""
+        least = self._more_than(miss)
+        return [place for place, count in enumerate(self.counts) if count > least]
+
+    def _more_than(self, miss: Fraction) -> int:
+        return int(self.noise.error(confidence=1 - 2 * miss / len(self.counts)))
+
+    @property
     def least(self) -> int:
-        """The number of people that a cell needs to be seen: noise is above it in some cell with probability MISS."""
-        return int(self.noise.error(confidence=1 - 2 * MISS / len(self.counts)))
+        """The number of people that a cell needs to be seen, wherever it is; near others, fewer are enough."""
+        return self._more_than(FAR_MISS)
 
     def covered(self, inside: Callable[[Band], bool], *, confidence: Number = 0.95) -> Covered:
         """The share of people in these cells."""
         people, out = _people(self.cells), [cell.people for cell in self.every if not inside(cell)]
         width = float(self.noise.error(confidence=confidence)) * math.sqrt(len(out))
         return Covered(min(1.0, max(0.0, 1 - sum(out) / people)), min(1.0, width / people))
+
+
+def _near(place: int, others: Sequence[int]) -> bool:
+    return any(abs(place - other) <= NEAR for other in others)
 
 
 def _whole_cell(number: int, last: int, people: int) -> Band:

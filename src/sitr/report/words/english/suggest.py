@@ -39,8 +39,8 @@ class SuggestWords:
         """How the expectations were made, and what they cannot see."""
         return (
             "The sizes and errors are for one cell of the answer and are estimated from noisy histograms of one group "
-            f"and one row of each person. Cells with fewer than about {number(least)} people are taken "
-            "as empty, so a few people with very many rows or very large values can lose more than this."
+            f"and one row of each person. Cells with fewer than about {number(least)} people can be "
+            "taken as empty, so a few people with very many rows or very large values can lose more than this."
         )
 
     def released(self, sql: str, /) -> str:
