@@ -1,4 +1,4 @@
-"""The memory that DuckDB may use."""
+"""The memory and the threads that DuckDB may use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from sitr.backends import threads
 from sitr.backends.duckdb import open_source
+from sitr.backends.engine import connection
 from sitr.backends.memory import VARIABLE, installed, memory_limit
 from sitr.errors import SourceError
 
@@ -69,4 +71,27 @@ def test_the_environment_decides(text: str, expected: int, monkeypatch: pytest.M
 def test_what_is_no_size_is_refused_before_anything_is_read(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, text)
     with pytest.raises(SourceError, match=VARIABLE):
+        open_source("missing.parquet", types={})
+
+
+def running(monkeypatch: pytest.MonkeyPatch, text: str | None) -> int:
+    """The threads of a DuckDB with this setting."""
+    monkeypatch.setenv(threads.VARIABLE, text) if text else monkeypatch.delenv(threads.VARIABLE, raising=False)
+    with connection({}) as engine:
+        return int(engine.execute("SELECT current_setting('threads')").fetchall()[0][0])
+
+
+def test_the_steward_limits_the_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = running(monkeypatch, None)
+    assert usual >= 1
+    assert [running(monkeypatch, text) for text in ("1", " 3 ", "7")] == [1, 3, 7]
+    assert running(monkeypatch, None) == usual
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "1.5", "2; SET x", "٢", "many", "10000"])
+def test_what_is_no_number_of_threads_is_refused_before_anything_is_read(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(threads.VARIABLE, text)
+    with pytest.raises(SourceError, match=threads.VARIABLE):
         open_source("missing.parquet", types={})

@@ -21,7 +21,7 @@ from sitr.backends.duckdb import DuckDB, Reader
 from sitr.backends.duckdb_dialect import DUCKDB, PORTABLE
 from sitr.backends.opening import beside, open_source, with_public
 from sitr.backends.postgres import Postgres, open_table
-from sitr.backends.postgres_dialect import PostgresDialect
+from sitr.backends.postgres_dialect import PortablePostgresDialect, PostgresDialect
 from sitr.backends.postgres_engine import read, rows
 from sitr.backends.sent import MOST_ROWS, sent
 from sitr.backends.sources import ArrowRows
@@ -345,8 +345,9 @@ def replay(seed: int) -> bool:
 
 @pytest.fixture(scope="module")
 def portable() -> Iterator[None]:
-    """DuckDB with the order that all engines share."""
+    """Both engines with the order that all engines share."""
     with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("sitr.backends.postgres.PostgresDialect", PortablePostgresDialect)
         patched.setattr("sitr.backends.duckdb.DUCKDB", PORTABLE)
         yield
 

@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from sitr.backends.engine import connection
-from sitr.backends.scratch import PREFIX, Scratch, remove_abandoned
+from sitr.backends.scratch import PREFIX, VARIABLE, Scratch, remove_abandoned
+from sitr.errors import SourceError
 
 SPILL = """
 import sys
@@ -61,6 +62,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv("SITR_MEMORY_LIMIT", "40MB")
     return here, temporary
 
@@ -215,12 +217,31 @@ def test_without_a_place_for_the_folder_the_words_say_so(
 ) -> None:
     from sitr.backends.duckdb import open_source
     from sitr.backends.scratch import scratch
-    from sitr.errors import SourceError
 
     scratch.remove()
     monkeypatch.setattr("tempfile.tempdir", str(places[0] / "missing"))
-    with pytest.raises(SourceError, match="TMPDIR"):
+    with pytest.raises(SourceError, match=f"Set {VARIABLE} to"):
         open_source(pa.table({"x": [1]}), types={})
+
+
+def test_the_steward_chooses_the_disk(places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows go there and not among the temporary files; where a folder was before the setting changed, it stays."""
+    here, temporary = places
+    scratch, chosen = Scratch(), here / "encrypted"
+    before = scratch.folder()
+    monkeypatch.setenv(VARIABLE, str(chosen))
+    with pytest.raises(SourceError, match=f"{chosen} .No such file or directory"):
+        scratch.folder()
+    chosen.mkdir()
+    with spilling(here):
+        assert folders(temporary) == [before]
+        (used,) = folders(chosen)
+        assert any(used.iterdir())
+        assert stat.S_IMODE(used.stat().st_mode) == 0o700
+    own = scratch.folder()
+    assert (own.parent, own == used, used.exists()) == (chosen, False, False)
+    scratch.remove()
+    assert folders(temporary) == folders(chosen) == []
 
 
 @pytest.mark.usefixtures("places")

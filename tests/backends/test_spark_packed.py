@@ -106,7 +106,9 @@ def test_the_number_of_a_group_gives_its_keys() -> None:
 BUSY = "Job aborted due to stage failure: ExecutorLostFailure (executor 1 exited)"
 MISSING = "An exception was thrown from the Python worker:\nModuleNotFoundError: No module named 'pyarrow'"
 OTHER = "[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9 than that in driver: 3.12"
-NONE = 'java.io.IOException: Cannot run program "python3"'
+NONE = 'java.io.IOException: Cannot run program "python3": error=2, No such file or directory'
+LATER = 'java.io.IOException: Cannot run program "python3": Exec failed, error: 13 (Permission denied)'
+CROWDED = 'java.io.IOException: Cannot run program "python3": error=12, Cannot allocate memory'
 
 
 class Cluster:
@@ -133,7 +135,7 @@ def test_executors_that_run_python_are_asked_once() -> None:
     assert cluster.jobs == 1
 
 
-@pytest.mark.parametrize("error", [MISSING, OTHER, NONE])
+@pytest.mark.parametrize("error", [MISSING, OTHER, NONE, LATER])
 def test_what_executors_lack_is_asked_once(error: str) -> None:
     cluster = Cluster(error)
     assert [trouble(cluster) for _ in range(3)] == [error] * 3
@@ -142,7 +144,7 @@ def test_what_executors_lack_is_asked_once(error: str) -> None:
 
 def forgives(asked: Any) -> bool:
     """Whether a failure that passes is tried again, and leaves nothing behind if it lasts for one question."""
-    short, long = Cluster(BUSY, BUSY), Cluster(*[BUSY] * 3)
+    short, long = Cluster(BUSY, CROWDED), Cluster(BUSY, *[CROWDED] * 2)
     return [asked(short), asked(long), asked(long)] == [True, False, True]
 
 

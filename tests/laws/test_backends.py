@@ -30,6 +30,7 @@ from sitr.backends.duckdb_table import DuckDBTable
 from sitr.backends.folder import ParquetFolder
 from sitr.backends.packed.choose import hashes, lowest
 from sitr.backends.postgres import Postgres, open_table
+from sitr.backends.postgres_dialect import PortablePostgresDialect
 from sitr.backends.reading import FewGroups, FewInTotal, FewRows, Histories, Listing, Reading, Rows, Totals, tree
 from sitr.backends.sources import ArrowRows, ParquetFile, Source
 from sitr.backends.spark import Spark
@@ -334,8 +335,9 @@ def test_the_reading_is_the_sum_over_people_in_any_order(
 def test_engines_read_the_same_integers(name: str, salt: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the portable order, what two engines keep of each person is the same, to the last unit."""
     reading, rows = READINGS[name](Relation.ADD_REMOVE), arrow({None: PEOPLE["one row"], **PEOPLE})
-    server = read(in_postgres(rows, Path()), reading, salt)
+    monkeypatch.setattr("sitr.backends.postgres.PostgresDialect", PortablePostgresDialect)
     monkeypatch.setattr("sitr.backends.duckdb.DUCKDB", PORTABLE)
+    server = read(in_postgres(rows, Path()), reading, salt)
     embedded = DuckDB(ArrowRows(rows), reader=Reader(packs=False))  # packed rows have an order of their own
     assert server == read(embedded, reading, salt)
 

@@ -30,7 +30,7 @@ import pytest
 from sitr.backends import zones
 from sitr.backends.dialect import Dialect
 from sitr.backends.duckdb_dialect import DUCKDB, PORTABLE, DuckDBDialect
-from sitr.backends.postgres_dialect import PostgresDialect
+from sitr.backends.postgres_dialect import PortablePostgresDialect, PostgresDialect
 from sitr.backends.spark_dialect import PortableSparkDialect, SparkDialect
 from sitr.dataset.schema import Column, Kind, Quantised
 from sitr.dataset.zone import FIRST, LAST, zone
@@ -69,22 +69,24 @@ def on_postgres(dialect: PostgresDialect, rows: pa.Table, sql: str) -> list[tupl
     return postgres.run(dialect.bound.values, rows, sql)
 
 
-def postgres_dialect() -> PostgresDialect:
+def postgres_dialect(kind: type[PostgresDialect] = PostgresDialect) -> PostgresDialect:
     postgres.server()
-    return PostgresDialect(letters='"und-x-icu"')
+    return kind(letters='"und-x-icu"')
 
 
+POSTGRES = Engine(
+    postgres_dialect,
+    on_postgres,
+    typeof="CAST(pg_typeof({}) AS text)",
+    reads_text=False,
+    first_day=postgres.FIRST,
+    last_day=postgres.LAST,
+)
 ENGINES: dict[str, Engine] = {
     "duckdb": Engine(lambda: DUCKDB, on_duckdb),
     "portable duckdb": Engine(lambda: PORTABLE, on_duckdb),
-    "postgres": Engine(
-        postgres_dialect,
-        on_postgres,
-        typeof="CAST(pg_typeof({}) AS text)",
-        reads_text=False,
-        first_day=postgres.FIRST,
-        last_day=postgres.LAST,
-    ),
+    "postgres": POSTGRES,
+    "portable postgres": replace(POSTGRES, make=lambda: postgres_dialect(PortablePostgresDialect)),
     "spark": Engine(SparkDialect, spark.run),
     "portable spark": Engine(PortableSparkDialect, spark.run),
 }
@@ -133,7 +135,7 @@ class On:
         return str(self.run(rows, f"SELECT {self.engine.typeof.format('v')} FROM t")[0][0])
 
 
-@pytest.fixture(params=[name for name in HERE if name != "portable duckdb"])
+@pytest.fixture(params=[name for name in HERE if not name.startswith("portable")])
 def on(request: pytest.FixtureRequest) -> On:
     engine = ENGINES[request.param]
     return On(engine.make(), engine)
@@ -382,7 +384,7 @@ class TestSame:
 class TestOrder:
     @pytest.fixture(params=HERE)
     def on(self, request: pytest.FixtureRequest) -> On:
-        """The portable dialect of DuckDB differs from the other one here only."""
+        """Portable dialects differ from the others here only."""
         engine = ENGINES[request.param]
         return On(engine.make(), engine)
 

@@ -287,8 +287,9 @@ def test_packed_rows_keep_the_same_integers_as_the_statement(
         return usual(*given)
 
     monkeypatch.setattr(spark_packed, "read", noted)
+    assert not spark_packed.trouble(spark.session(), attempts=20)  # on a busy machine, some jobs may fail in passing
     found = portable(rows).read(query, salt=7)
-    assert read == [name], spark_packed.trouble(spark.session()) or "the statement read the rows"
+    assert read == [name], "the statement read the rows"
     monkeypatch.setattr("sitr.backends.duckdb.DUCKDB", PORTABLE)
     assert found == DuckDB(ArrowRows(rows), reader=Reader(packs=False)).read(query, salt=7)
 

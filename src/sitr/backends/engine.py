@@ -12,6 +12,7 @@ from sitr.backends.failure import CHARGED, failed
 from sitr.backends.memory import memory_limit
 from sitr.backends.scratch import scratch
 from sitr.backends.spare import spare
+from sitr.backends.threads import threads
 from sitr.dataset.schema import Kind
 from sitr.errors import SourceError
 from sitr.namespace import Later
@@ -68,15 +69,18 @@ def _quoted(text: str, *, mark: str = '"') -> str:
 
 
 def settings() -> dict[str, str | bool | int | float | list[str]]:
-    """How much memory DuckDB may use, and where it writes rows beyond that: never into the current folder.
+    """How much memory and how many threads DuckDB may use, and where it writes rows beyond that: never into the
+    current folder.
 
-    Raises `SourceError` if either is set wrongly; call it before anything is charged.
+    Raises `SourceError` if one of them is set wrongly; call it before anything is charged.
     """
+    many = threads()
     return {
         "memory_limit": f"{memory_limit()}B",
         "temp_directory": str(scratch.folder()),
         "enable_external_file_cache": False,  # every question reads the file as it is now
         "disabled_optimizers": ",".join(NO_SKIPPING),
+        **({} if many is None else {"threads": many}),
     }
 
 

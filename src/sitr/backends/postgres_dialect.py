@@ -146,10 +146,7 @@ class PostgresDialect:
         return f"ARRAY[{one}] = ARRAY[{other}]"
 
     def order(self, salt: int, names: Sequence[str]) -> str:
-        """The portable order: md5 of the salt and of each value's text, with its length before it."""
-        given = [f"CAST({name} AS text)" for name in names]
-        parts = " || ".join(f"coalesce(char_length({each}) || ':' || {each} || ';', 'n;')" for each in given)
-        return f"md5('{salt};' || {parts}) {C}"
+        return f"hashtextextended(({_parts(names)}) {C}, CAST({salt} AS bigint))"
 
     def lowest(
         self,
@@ -367,6 +364,20 @@ class PostgresDialect:
         names = [f"x{place}" for place in range(len(given))]
         columns = ", ".join(f"{each} AS {name}" for each, name in zip(given, names, strict=True))
         return f"(SELECT {body(*(f'o.{name}' for name in names))} FROM (SELECT {columns} OFFSET 0) AS o)"
+
+
+@dataclass(frozen=True, slots=True)
+class PortablePostgresDialect(PostgresDialect):
+    """PostgreSQL with the order of groups and rows that all engines can compute: see `PortableDuckDBDialect`."""
+
+    def order(self, salt: int, names: Sequence[str]) -> str:
+        return f"md5('{salt};' || {_parts(names)}) {C}"
+
+
+def _parts(names: Sequence[str]) -> str:
+    """The values in one text: of each the number of its characters, its text, or that it is missing."""
+    given = [f"CAST({name} AS text)" for name in names]
+    return " || ".join(f"coalesce(char_length({each}) || ':' || {each} || ';', 'n;')" for each in given)
 
 
 def _text_of(key: Key) -> str:

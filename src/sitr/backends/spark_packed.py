@@ -11,6 +11,7 @@ Python of the executors, which are public: this way and the statement choose gro
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
@@ -147,8 +148,9 @@ def _rows(packing: Packing, added: Any) -> list[Row]:
     return [(*keys[group], *(int(column[group]) for column in found), *more, int(people[group])) for group in groups]
 
 
-LASTING = ("ModuleNotFoundError", "PYTHON_VERSION_MISMATCH", "Cannot run program")
-"""What the errors of a cluster say that lacks a library, has another version of Python, or has none."""
+LASTING = re.compile(r"ModuleNotFoundError|PYTHON_VERSION_MISMATCH|Cannot run program .*error(=|: )(2|13)\b", re.DOTALL)
+"""What the errors of a cluster say that lacks a library, has another version of Python, or has none that may be run. A
+program that cannot be run for want of memory, processes or open files (errors 12, 11 and 24) can be run later."""
 
 
 def able(session: Any) -> bool:
@@ -174,7 +176,7 @@ def trouble(session: Any, *, attempts: int = 3) -> str:
             found = str(error) or repr(error)
         else:
             found = ""
-        if not found or any(each in found for each in LASTING):
+        if not found or LASTING.search(found):
             known.append(found)
             break
     return found
