@@ -531,7 +531,7 @@ class Check(NamedTuple):
             named = one["notation"].removeprefix("odometer(").startswith(one["flavor"].removeprefix("approximate_"))
             whole = sum(one.get("parts", {}).values()) or one.get("gamma", 0)
             odd += [one["notation"]] if not named or said != mine or abs(whole - one.get("gamma", 0)) > DIGITS else []
-        caps = [[node["caps"][name] for name in CAPS] for node in nodes if "caps" in node]
+        caps = [[node[name] for name in CAPS] for node in nodes if node.keys() == {*CAPS}]
         used = [[one[name] for name in CAPS] for one in nodes if {"counts", *CAPS} <= one.keys()]
         odd += [one for one in (*used, *caps) if caps and not (one in caps and one in used)]
         odd += [one for one in nodes if "rest" in one and [one[n] for n in CAPS[:2]] not in [each[:2] for each in used]]
