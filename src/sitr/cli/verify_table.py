@@ -120,10 +120,10 @@ def _people(path: Path, asked: Asked) -> PopulationMechanism | None:
     return population(path, records=records, draws=asked.draws, rounding=_rounding(asked))
 
 
-def _decision(
-    mechanism: FiniteMechanism, people: PopulationMechanism | None, claim: str
-) -> Decision | RandomDecision:
-    return mechanism.verify(claim) if people is None or not claim.strip().startswith("random(") else people.verify(claim)
+def _decision(mechanism: FiniteMechanism, people: PopulationMechanism | None, claim: str) -> Decision | RandomDecision:
+    if people is not None and claim.strip().startswith("random("):
+        return people.verify(claim)
+    return mechanism.verify(claim)
 
 
 def _coupled(path: Path, asked: Asked) -> dict[str, object]:

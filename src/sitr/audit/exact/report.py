@@ -134,9 +134,13 @@ class Verification:
             if exposed is None
             else (("outright", say.outright(at_most(exposed.upper) if exposed.upper > 0 else "", exposed.place())),)
         )
+        return (("mechanism", mechanism), *self._drawn(words), *outright)
+
+    def _drawn(self, words: Words) -> Facts:
         people = self.people
-        drawn = () if people is None or people.drawn is None else (("proved", say.drawn(people.drawn, people.confidence)),)
-        return (("mechanism", mechanism), *drawn, *outright)
+        if people is None or people.drawn is None:
+            return ()
+        return (("proved", words.exact.drawn(people.drawn, people.confidence)),)
 
 
 def verification(
