@@ -1,12 +1,10 @@
 """A second opinion on Sitr: `python sitr_check.py certificate.html` derives its figures again from caps and noise.
 
-It also reads the JSON of an answer (`sitr ask --json`) or a ledger (`sitr ledger show --json`). It needs python-flint
-and nothing of Sitr: it was written from the papers below. Exit codes: 0 all derivable figures agree, 1 one differs, 2
-unreadable. Derived numbers must agree to 12 digits; a stated ε at some δ may be 1% above the proved bound, 0.05% below.
-
-[BS16] Bun: Concentrated DP. [CKS20] Canonne: Discrete Gaussian. [CR21] Cesar. [DDR20] Dong: Range. [DGKM22] Doroshenko.
-[DMNS06] Dwork. [DRS22] Dong: Gaussian DP. [DVG22] Desfontaines: Partitions. [FHU23] Fichtenberger: Counting. [HRW11]
-Hall: Random DP. [KKMN09] Korolova. [KOV15] Kairouz. [MPRV09] Mironov. [MS20] McKenna. [XHZK23] Xiao. [ZDW22] Zhu."""
+It also reads an answer (`sitr ask --json`) or a ledger (`sitr ledger show --json`), and needs python-flint only. Exit
+codes: 0 all figures agree, 1 one differs, 2 unreadable. Numbers agree to 12 digits; ε at some δ may be 1% above the
+proved bound, 0.05% below. [BS16] Bun: Concentrated DP. [CKS20] Canonne: Discrete Gaussian. [CR21] Cesar. [DDR20] Dong:
+Range. [DGKM22] Doroshenko. [DMNS06] Dwork. [DRS22] Dong. [DVG22] Desfontaines. [FHU23] Fichtenberger. [HRW11] Hall.
+[KKMN09] Korolova. [KOV15] Kairouz. [MPRV09] Mironov. [MS20] McKenna. [XHZK23] Xiao. [ZDW22] Zhu."""
 
 import html
 import json
@@ -30,6 +28,7 @@ CELL = re.compile(r'class="n" title="([−\d,.]+)(?: ± ([\d,.]+))?"[^>]*><bdi d
 NUMBER = re.compile(r'"((?!confidence")\w+)": "?(-?\d[\d.e/+-]*)"?[,}]')  # in an object, also as text, with its name
 SUMMED, BESIDE = ("pure", "approximate", "zcdp", "approximate_zcdp", "gaussian"), ("delta", "gamma", "xi")
 FORM = re.compile(r"(?:odometer\()?(\w+)(?:\w+\(|[()]|, |\w+=(?:[\d.e+-]+|true|\{[^{}]*\}))*\)")  # of a promise
+WHO = (r'"(?:unit|neighbors)": "(\w+)', r'"(?:relation|neighbors)": "(?:[^"]* )?([^" ]*)"')  # who is protected, and how
 CAPS, GIVEN = ("max_groups", "max_rows_per_group", "max_rows"), ("float", "people", "mean", "mu", "xi", "ranges")
 Json = dict[str, Any]
 
@@ -185,8 +184,7 @@ class Stated(dict[str, Any]):  # of a mechanism, as the file describes it
         """Laplace: ε = Δ/scale [DMNS06]. Discrete Gaussian: ρ = Δ²/2σ² [CKS20, Thm 4]. Rounded: μ = Δ/σ [DRS22]. Of
         Laplace noise on vectors, one number that moves by Δ loses most: a vector moves in steps of one granule, each
         with the same trade-off curve; one number attains their composition, as its likelihood ratio is monotone.
-        Gaussian noise on integers is dominated, for σ ≤ 32, by the loss of one number; of vectors, see `least_mu`.
-        *Larger σ*: let s² = σ² − τ², w(x) = Σ_j e^{−(j−x)²/2τ²}, and X of density ∝ e^{−x²/2s²}·w(x). A
+        Gaussian, σ > 32: let s² = σ² − τ², w(x) = Σ_j e^{−(j−x)²/2τ²}, and X of density ∝ e^{−x²/2s²}·w(x). A
         j with weights e^{−(j−X)²/2τ²} has the law of Y, by completing the square; from X + 1 that of Y + 1, as w has
         period 1. So (Y, Y + v) is made from (X, X + v), of normal densities times w/E[w]: its hockey-stick is at most
         N(0, s²)'s times (1 + η)/(1 − η) for each number that moves; w/E[w] = 1 ± η, η = 2Σ_j e^{−2π²τ²j²} (Poisson)"""
@@ -200,7 +198,7 @@ class Stated(dict[str, Any]):  # of a mechanism, as the file describes it
             numbers = 1 if self["single"] else max(1, math.floor(moved**2))
             tau2, eta = (arb(40000) * numbers).log() / (2 * arb.pi() ** 2), arb(2) / (40000 * numbers - 1)
             part, slack = Part("gauss", (ball(moved**2) / (ball(size) ** 2 - tau2),)), 2 * numbers * eta.atanh()
-        elif moved >= 1 and (self["single"] or moved**2 < 2):
+        elif moved >= 1 and (self["single"] or moved**2 < 2):  # the loss of one number; of vectors, see `least_mu`
             part, slack = Part("bell", (size**2, math.floor(moved))), arb(0)
         else:
             part, slack = Part("gauss", (ball(moved**2) * least_mu(size) ** 2,)), arb(0)
@@ -454,6 +452,8 @@ class Check(NamedTuple):
             right = Stated(noise).upper_tail(wide + 1) * 40 <= 1 and Stated(noise).upper_tail(wide) * 40 > 1
             self.agree(f"{of}: 95% error in granules", width, wide * step if right else None)
             self.agree(f"{of}: step of the noise", step, Fraction(1, 2 ** (moves or [{}])[0].get("deviations", 0)))
+        else:
+            self.agree(f"{of}: 95% error", one["error"], None)  # it differs between numbers
         if known is None:
             self.judge(f"{of}: promise", one["promise"], "", False, fitted * f"{law['law']} depends on the data")
             return keeping(stated)
@@ -550,8 +550,8 @@ class Check(NamedTuple):
 
     def certificate(self, figures: Json) -> None:
         said, stated, parts = figures["receipt"], figures["promise"], enumerate(figures["plan"]["measurements"], 1)
-        who = re.findall('"relation": "(.*?)"', json.dumps(figures)) + (said["neighbors"].split()[-1:] if said else [])
-        odd = re.findall(ODD, json.dumps(figures["plan"])) + sorted({*who})[1:]
+        odd = re.findall(ODD, json.dumps(figures["plan"]))
+        odd += [other for each in WHO for other in sorted({*re.findall(each, json.dumps(figures))})[1:]]
         self.judge("sizes: none below 0, no number of noises 0; one relation", odd, [], not odd)
         fitted = figures["kind"].endswith("statistic")
         known = [self.measurement(f"{n}. {one['name'] or 'keys'}"[:48], one, fitted) for n, one in parts]
