@@ -12,6 +12,7 @@ import pytest
 import sitr
 from sitr.errors import LargeDelta
 from sitr.language import Language
+from sitr.noise import TestCoins
 from sitr.report.words.messages import catalogue
 
 ROWS = pa.table({"patient": [row % 2_000 for row in range(4_000)], "ward": ["a", "b"] * 2_000})
@@ -26,7 +27,7 @@ def budget(folder: Path, promise: str, **said: Any) -> Any:
 def warned(asked: Any, price: str = "pure(1)") -> list[str]:
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        asked.release(price)
+        asked.release(price, coins=TestCoins(7))
     return [str(one.message) for one in found if issubclass(one.category, LargeDelta)]
 
 

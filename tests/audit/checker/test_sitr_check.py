@@ -651,6 +651,15 @@ def test_numbers_that_are_computed_are_not_taken_for_released_ones(tmp_path: Pat
     assert {row[0] for row in wrong(other)} == {"shown: released"}
 
 
+def test_grouping_sets_show_each_number_with_the_digits_of_its_own_error(tmp_path: Path) -> None:
+    """They were rounded by the error of the least exact table, which the checker took for other numbers."""
+    request, price, _ = asked("groupings", 2, tmp_path)
+    page = request.release(price).certificate(tmp_path / "page.html").read_text()
+    shown = [row for row in check(page).rows if row[0] == "shown: released"]
+    assert len(shown) > 50
+    assert not [row for row in shown if row[3] != "agrees"]
+
+
 def test_a_stage_that_costs_more_than_its_epsilon_and_delta_is_found(tmp_path: Path) -> None:
     """Gaussian noise has no ε of its own: the stage has one at its δ."""
     said: dict[str, Any] = {"unit": "patient", "max_groups": 2, "max_rows_per_group": 2}
