@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -72,10 +73,17 @@ def test_a_population(sitr: Sitr, table: str) -> None:
     broken = sitr(*asked, "random(pure(1), 0.1)")
     assert broken.code == 1
     assert "γ is at least 0.18" in broken.out
+    assert re.search(r"γ at ε = 1, random +9/50 exactly +0 [01] → 0 [01]\n", broken.out)
+    assert re.search(r"γ at ε = 1, δ = 10⁻⁶, random +9/50 exactly", broken.out)
+    half = sitr("verify", "people.csv", "--population", "records.csv", "--delta", "0.5")
+    assert re.search(r"γ at ε = 1, δ = 0\.5, random +0 exactly\n", half.out)
     Path("records.csv").write_text("record,probability\n0,0.9\n1,0.1\n")
     assert sitr(*asked, "random(pure(1), 0.1)").out == broken.out
     drawn = sitr(*asked, "random(pure(1), 0.9)", "--draws", "200", "--json").told()
     assert drawn["claims"][0]["confidence"] == 0.999
+    text = sitr(*asked, "random(pure(1), 0.9)", "--draws", "200").out
+    assert "everything but γ; each interval of γ holds with 99.9% confidence, from 200 drawn pairs of data sets" in text
+    assert "العشوائية" in sitr("--lang", "ar", *asked, "random(pure(1), 0.9)", "--draws", "200").out
     assert sitr("verify", table, "--claim", "random(pure(1), 0.1)", "--json").error()["error"] == "InvalidParameter"
 
 

@@ -57,7 +57,7 @@ def verify(
         int | None, typer.Option(min=1, help="Report the pair (ξ, ρ) with the least ε after this many uses, too.")
     ] = None,
     population: Annotated[
-        Path | None, typer.Option(help="A CSV file of records and their probabilities, for claims random(…).")
+        Path | None, typer.Option(help="A CSV file of records and their probabilities, for γ and claims random(…).")
     ] = None,
     draws: Annotated[int | None, typer.Option(min=1, help="Draw this many pairs instead of all of them.")] = None,
     priors: Annotated[

@@ -18,7 +18,7 @@ from sitr.errors import BadUsage, FileError
 if TYPE_CHECKING:
     from sitr.audit.exact.claims import Decision
     from sitr.audit.exact.mechanism import FiniteMechanism
-    from sitr.audit.exact.population import RandomDecision
+    from sitr.audit.exact.population import PopulationMechanism, RandomDecision
 
 EXITS = {"kept": 0, "broken": 1, "undecided": 3}
 """The exit code of each verdict; of several, the worst: broken before undecided before kept."""
@@ -53,9 +53,9 @@ def verify_table(path: Path, asked: Asked, *, as_json: bool) -> None:
     from sitr.audit.exact.report import verification
 
     check_plot(asked.plot)
-    mechanism = _mechanism(path, asked)
+    mechanism, people = _mechanism(path, asked), _people(path, asked)
     with advancing("Verifying", quiet=as_json) as progress:
-        decisions = tuple(_decision(path, mechanism, claim, asked) for claim in asked.claims)
+        decisions = tuple(_decision(mechanism, people, claim) for claim in asked.claims)
         found = verification(
             mechanism,
             decisions,
@@ -64,6 +64,7 @@ def verify_table(path: Path, asked: Asked, *, as_json: bool) -> None:
             order=asked.order,
             xi=asked.xi,
             uses=asked.uses,
+            people=people,
             progress=progress,
         )
     content: dict[str, object] = {"table": str(path), **found.to_dict()}
@@ -110,13 +111,19 @@ def _mechanism(path: Path, asked: Asked) -> FiniteMechanism:
     return finite(path, neighbors=neighbors, rounding=_rounding(asked))
 
 
-def _decision(path: Path, mechanism: FiniteMechanism, claim: str, asked: Asked) -> Decision | RandomDecision:
+def _people(path: Path, asked: Asked) -> PopulationMechanism | None:
     from sitr.audit.exact.population import population
 
-    if asked.population is None or not claim.strip().startswith("random("):
-        return mechanism.verify(claim)
+    if asked.population is None:
+        return None
     records: dict[object, int | float | Fraction] = {name: _fraction(weight) for name, weight in _two(asked.population)}
-    return population(path, records=records, draws=asked.draws, rounding=_rounding(asked)).verify(claim)
+    return population(path, records=records, draws=asked.draws, rounding=_rounding(asked))
+
+
+def _decision(mechanism: FiniteMechanism, people: PopulationMechanism | None, claim: str) -> Decision | RandomDecision:
+    if people is not None and claim.strip().startswith("random("):
+        return people.verify(claim)
+    return mechanism.verify(claim)
 
 
 def _coupled(path: Path, asked: Asked) -> dict[str, object]:

@@ -29,16 +29,20 @@ def exposed(promise: Promise, *, people: int) -> float:
     return upward((0 if callable(delta) else exact(delta)) * natural(people, name="people", of="A promise"))
 
 
-def warn_of_delta(promise: Promise, *, people: int, stacklevel: int = 2) -> None:
-    """Warn if δ is not well below 1/N. The number of people must be public or released."""
+def warn_of_delta(promise: Promise, *, people: int, released: bool = False, stacklevel: int = 2) -> None:
+    """Warn if δ is not well below 1/N. The number of people must be public or released; then it is a lower bound."""
     many = exposed(promise, people=people)
-    if many >= FEW:
-        warnings.warn(
-            f"Its δ is not well below 1 in {people:,}, the number of people: a mechanism that exposes {many:.2g} of "
-            f"them outright, on average, would keep it. Choose a δ below {_fewer(people)}.",
-            LargeDelta,
-            stacklevel=stacklevel + 1,
-        )
+    if many < FEW:
+        return
+    text = (
+        f"The answer shows that at least {people:,} people are in these data, and the δ of their budget is not "
+        f"well below 1 in {people:,}: a mechanism that exposes {many:.2g} of them outright, on average, would keep its "
+        f"promise. For other data of this size, choose a δ below {_fewer(people)}."
+        if released
+        else f"Its δ is not well below 1 in {people:,}, the number of people: a mechanism that exposes {many:.2g} of "
+        f"them outright, on average, would keep it. Choose a δ below {_fewer(people)}."
+    )
+    warnings.warn(text, LargeDelta, stacklevel=stacklevel + 1)
 
 
 def _fewer(people: int) -> str:

@@ -38,7 +38,7 @@ def answer(release: BatchRelease, receipt: Receipt, *, words: Words | None = Non
     """The paper of all answers. Its JSON is the envelope, and
 
     ================  ==================================================================================================
-    caps              `max_groups`, `max_rows_per_group` of one unit, and `max_rows` in all or null
+    caps              of each question by name: `max_groups`, `max_rows_per_group` of one unit, and `max_rows` or null
     measurements      the number of measurements, and how many of them serve several questions (`shared`)
     answers           each answer by `name`, as `sitr.report.aggregate` writes it, without what all have in common
     ================  ==================================================================================================
@@ -118,7 +118,7 @@ def _own(plan: BatchPlan, words: Words) -> Facts:
 
 def _content(plan: BatchPlan, papers: tuple[tuple[str, Paper], ...]) -> dict[str, Any]:
     return {
-        "caps": caps_content(plan.query),
+        "caps": {name: caps_content(part.query) for name, part in zip(plan.names, plan.parts, strict=True)},
         "measurements": {"number": len(plan.measurements), "shared": shared(plan)},
         "answers": [
             {"name": name} | {key: value for key, value in paper.to_dict().items() if key not in ENVELOPE}

@@ -21,3 +21,5 @@ class Figured(Enum):
     RENYI = "renyi"
     MU = "mu"
     INFINITE = "infinite"
+    GAMMA = "gamma"
+    GAMMA_AT_DELTA = "gamma at delta"

@@ -33,7 +33,7 @@ def table(publication: GroupedTables, words: Words) -> PaperTable:
 
 
 def _rows(publication: GroupedTables, words: Words) -> Iterator[tuple[str, ...]]:
-    plan, errors = publication.plan, publication.errors()
+    plan = publication.plan
     for (node, _, row), shown in zip(publication.rows, publication.intervals().to_pylist(), strict=True):
         grouped = {column for column, _ in node}
         said = [
@@ -44,11 +44,9 @@ def _rows(publication: GroupedTables, words: Words) -> Iterator[tuple[str, ...]]
         for measure in plan.measures:
             value, low, high = (shown[f"{measure.name}{end}"] for end in ("", "_low", "_high"))
             one = Estimate(None if value is None else Fraction(repr(value)), Fraction(low), Fraction(high))
-            mean = measure.ends is not None
+            step = None if measure.ends is not None else plan.step(measure)
             wide = max(Fraction(one.high) - Fraction(one.low), Fraction(1, 10**9))
-            far = wide / 2 if mean else Fraction(errors[measure.name])
-            step = None if mean else plan.step(measure)
-            said += _number(one, Figures.fitting(far, step=step), words)
+            said += _number(one, Figures.fitting(wide / 2, step=step), words)
         yield tuple(said)
 
 

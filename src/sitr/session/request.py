@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from sitr.ledger import approval, steward
     from sitr.ledger.proposals import Proposal
     from sitr.ledger.shares import Accounts
-    from sitr.session import kept
+    from sitr.session import counted, kept
 else:  # a preview requests nothing and keeps nothing
     approval, steward = Later("sitr.ledger.approval"), Later("sitr.ledger.steward")
-    kept = Later("sitr.session.kept")
+    counted, kept = Later("sitr.session.counted"), Later("sitr.session.kept")
 
 Answered_co = TypeVar("Answered_co", bound=Answer, covariant=True)
 
@@ -160,7 +160,9 @@ class Request(Displayed, Generic[Answered_co]):
         With `fresh`, the price is charged and the answer is new: see `sitr.session.ask`.
         """
         paid = self._paid(price, amounts)
-        return self.answered(*ask(self.question, paid, at=self.at, coins=coins, fresh=fresh), self)
+        released, receipt = ask(self.question, paid, at=self.at, coins=coins, fresh=fresh)
+        counted.warn_of_released(released, receipt.standing.promise)
+        return self.answered(released, receipt, self)
 
 
 @dataclass(frozen=True, repr=False)

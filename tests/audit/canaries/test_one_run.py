@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scipy.stats import binom, norm
 
 from sitr.audit.canaries.one_run import (
     Guesses,
+    Inverse,
     approximate_inverse,
     exceeds,
     gaussian_inverse,
@@ -54,6 +56,41 @@ def test_the_bound_for_any_trade_off_is_valid_for_randomized_response(epsilon: f
     law, inverse = binom(200, right(epsilon)), approximate_inverse(epsilon, 0.0)
     accused = sum(law.pmf(v) for v in range(201) if exceeds(Guesses(200, 200, v), inverse, failure=FAILURE))
     assert FAILURE / 4 < accused <= FAILURE
+
+
+def refuted_as_published(guesses: Guesses, inverse: Inverse, *, failure: float) -> bool:
+    """The recursion of [MMC24] as programs for it write it, in shares of all canaries that are guessed right or wrong.
+
+    Start from the shares of the event that has probability `failure`. Each further number of correct guesses must make
+    wrong ones at least as likely as the trade-off demands. The guesses cannot be more than all guesses.
+    """
+    m, r, c = guesses.canaries, guesses.made, guesses.correct
+    right, wrong = failure * c / m, failure * (r - c) / m
+    for fewer in reversed(range(c)):
+        more = max(0.0, inverse(right) - wrong)
+        right, wrong = right + more * fewer / (r - fewer), wrong + more
+    return right + wrong > r / m
+
+
+def largest_mu(refuted: Any, guesses: Guesses) -> float:
+    """The largest μ that is refuted with 95% confidence, by halving."""
+    low, high = 0.0, 30.0
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (middle, high) if refuted(guesses, gaussian_inverse(middle), failure=FAILURE) else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize(
+    "guesses", [Guesses(1000, 100, 95), Guesses(1000, 300, 210), Guesses(200, 200, 150), Guesses(50, 20, 20)]
+)
+def test_the_recursion_is_the_published_one(guesses: Guesses) -> None:
+    """Two ways to write it give the same bound, and one more guess that is right gives another."""
+    found = largest_mu(exceeds, guesses)
+    assert found == pytest.approx(largest_mu(refuted_as_published, guesses), rel=1e-6, abs=1e-6)
+    assert found > 0.1
+    fewer = Guesses(guesses.canaries, guesses.made, guesses.correct - 1)
+    assert largest_mu(refuted_as_published, fewer) < found * (1 - 1e-3)
 
 
 def guesses_of(bits: np.ndarray, scores: np.ndarray, share: float) -> Guesses:

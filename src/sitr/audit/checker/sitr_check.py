@@ -1,12 +1,10 @@
 """A second opinion on Sitr: `python sitr_check.py certificate.html` derives its figures again from caps and noise.
 
-It also reads the JSON of an answer (`sitr ask --json`) or a ledger (`sitr ledger show --json`). It needs python-flint
-and nothing of Sitr: it was written from the papers below. Exit codes: 0 all derivable figures agree, 1 one differs, 2
-unreadable. Derived numbers must agree to 12 digits; a stated ε at some δ may be 1% above the proved bound, 0.05% below.
-
-[BS16] Bun: Concentrated DP. [CKS20] Canonne: Discrete Gaussian. [CR21] Cesar. [DDR20] Dong: Range. [DGKM22] Doroshenko.
-[DMNS06] Dwork. [DRS22] Dong: Gaussian DP. [DVG22] Desfontaines: Partitions. [FHU23] Fichtenberger: Counting. [HRW11]
-Hall: Random DP. [KKMN09] Korolova. [KOV15] Kairouz. [MPRV09] Mironov. [MS20] McKenna. [XHZK23] Xiao. [ZDW22] Zhu."""
+It also reads an answer (`sitr ask --json`) or a ledger (`sitr ledger show --json`), and needs python-flint only. Exit
+codes: 0 all figures agree, 1 one differs, 2 unreadable. Numbers agree to 12 digits; ε at some δ may be 1% above the
+proved bound, 0.05% below. [BS16] Bun: Concentrated DP. [CKS20] Canonne: Discrete Gaussian. [CR21] Cesar. [DDR20] Dong:
+Range. [DGKM22] Doroshenko. [DMNS06] Dwork. [DRS22] Dong. [DVG22] Desfontaines. [FHU23] Fichtenberger. [HRW11] Hall.
+[KKMN09] Korolova. [KOV15] Kairouz. [MPRV09] Mironov. [MS20] McKenna. [XHZK23] Xiao. [ZDW22] Zhu."""
 
 import html
 import json
@@ -29,6 +27,8 @@ SHOWN = re.compile(r'class="(badge|statement)">[^<\d]*(\d[\d,]*(?:\.\d+)?)(?: ×
 CELL = re.compile(r'class="n" title="([−\d,.]+)(?: ± ([\d,.]+))?"[^>]*><bdi dir="ltr"><b>([^<]*)<')
 NUMBER = re.compile(r'"((?!confidence")\w+)": "?(-?\d[\d.e/+-]*)"?[,}]')  # in an object, also as text, with its name
 SUMMED, BESIDE = ("pure", "approximate", "zcdp", "approximate_zcdp", "gaussian"), ("delta", "gamma", "xi")
+FORM = re.compile(r"(?:odometer\()?(\w+)(?:\w+\(|[()]|, |\w+=(?:[\d.e+-]+|true|\{[^{}]*\}))*\)")  # of a promise
+WHO = (r'"(?:unit|neighbors)": "(\w+)', r'"(?:relation|neighbors)": "(?:[^"]* )?([^" ]*)"')  # who is protected, and how
 CAPS, GIVEN = ("max_groups", "max_rows_per_group", "max_rows"), ("float", "people", "mean", "mu", "xi", "ranges")
 Json = dict[str, Any]
 
@@ -184,8 +184,7 @@ class Stated(dict[str, Any]):  # of a mechanism, as the file describes it
         """Laplace: ε = Δ/scale [DMNS06]. Discrete Gaussian: ρ = Δ²/2σ² [CKS20, Thm 4]. Rounded: μ = Δ/σ [DRS22]. Of
         Laplace noise on vectors, one number that moves by Δ loses most: a vector moves in steps of one granule, each
         with the same trade-off curve; one number attains their composition, as its likelihood ratio is monotone.
-        Gaussian noise on integers is dominated, for σ ≤ 32, by the loss of one number; of vectors, see `least_mu`.
-        *Larger σ*: let s² = σ² − τ², w(x) = Σ_j e^{−(j−x)²/2τ²}, and X of density ∝ e^{−x²/2s²}·w(x). A
+        Gaussian, σ > 32: let s² = σ² − τ², w(x) = Σ_j e^{−(j−x)²/2τ²}, and X of density ∝ e^{−x²/2s²}·w(x). A
         j with weights e^{−(j−X)²/2τ²} has the law of Y, by completing the square; from X + 1 that of Y + 1, as w has
         period 1. So (Y, Y + v) is made from (X, X + v), of normal densities times w/E[w]: its hockey-stick is at most
         N(0, s²)'s times (1 + η)/(1 − η) for each number that moves; w/E[w] = 1 ± η, η = 2Σ_j e^{−2π²τ²j²} (Poisson)"""
@@ -193,13 +192,13 @@ class Stated(dict[str, Any]):  # of a mechanism, as the file describes it
         if self["law"] == "discrete Laplace":
             part = Part("laplace", (size, math.floor(moved))) if moved >= 1 else Part("pair", (ratio,))
             return Known({"epsilon": ratio}, ratio, ratio**2 / 2, parts=(part,))
-        if self["law"] == "rounded Gaussian":
-            return keeping({"mu²": ratio**2})
+        if self["law"] != "discrete Gaussian":
+            return keeping({"mu²": ratio**2} if self["law"] == "rounded Gaussian" else {})  # no other noise is known
         if size > 32:
             numbers = 1 if self["single"] else max(1, math.floor(moved**2))
             tau2, eta = (arb(40000) * numbers).log() / (2 * arb.pi() ** 2), arb(2) / (40000 * numbers - 1)
             part, slack = Part("gauss", (ball(moved**2) / (ball(size) ** 2 - tau2),)), 2 * numbers * eta.atanh()
-        elif moved >= 1 and (self["single"] or moved**2 < 2):
+        elif moved >= 1 and (self["single"] or moved**2 < 2):  # the loss of one number; of vectors, see `least_mu`
             part, slack = Part("bell", (size**2, math.floor(moved))), arb(0)
         else:
             part, slack = Part("gauss", (ball(moved**2) * least_mu(size) ** 2,)), arb(0)
@@ -351,8 +350,8 @@ def composed(known: list[Known], delta: Fraction) -> float:
 
 def coordinates(promise: Json) -> Json:
     """The parameters that add up, as squares of μ do; of a random promise, the inner ones and γ."""
-    if promise["flavor"] == "random":
-        return coordinates(promise["inner"]) | {"gamma": exact(promise["gamma"])}
+    if "inner" in promise:
+        return coordinates(promise["inner"]) | {n: exact(promise[n]) for n in ("gamma",) if n in promise}
     names = [n for n in ("epsilon", "rho", "xi", "mu", "delta") if promise["flavor"] in SUMMED and n in promise]
     return {n + "²" * (n == "mu"): exact(promise[n]) ** (1 + (n == "mu")) for n in names if promise[n] or n != "xi"}
 
@@ -453,6 +452,8 @@ class Check(NamedTuple):
             right = Stated(noise).upper_tail(wide + 1) * 40 <= 1 and Stated(noise).upper_tail(wide) * 40 > 1
             self.agree(f"{of}: 95% error in granules", width, wide * step if right else None)
             self.agree(f"{of}: step of the noise", step, Fraction(1, 2 ** (moves or [{}])[0].get("deviations", 0)))
+        else:
+            self.agree(f"{of}: 95% error", one["error"], None)  # it differs between numbers
         if known is None:
             self.judge(f"{of}: promise", one["promise"], "", False, fitted * f"{law['law']} depends on the data")
             return keeping(stated)
@@ -492,11 +493,11 @@ class Check(NamedTuple):
         self.agree("headline: odds", headline["odds"], None if event else odds)
         self.agree("headline: gamma", headline["gamma"] or 0, stated.get("gamma", 0))
         self.agree("probability of an infinite loss", masses["infinite_mass"], added(one.delta for one in known))
-        if masses["finite_tail"] is not None:
-            losses = [one.epsilon for one in known if one.epsilon is not None and not one.either]
-            tail = ball(price.get("delta", 0)) - added(one.delta for one in known if not one.either)
-            bounded = "delta" not in price or (len(losses) == len(known) and sum(losses) <= price["epsilon"])
-            self.agree("δ for finite losses above ε", masses["finite_tail"], 0 if bounded else tail)
+        losses = [one.epsilon for one in known if one.epsilon is not None and not one.either]
+        tail = ball(price.get("delta", 0)) - added(one.delta for one in known if not one.either)
+        bounded = "delta" not in price or (len(losses) == len(known) and sum(losses) <= price.get("epsilon", 0))
+        mine = None if {"rho", "mu"} & figures["promise"].keys() else 0 if bounded else tail  # if moments bound them
+        self.agree("δ for finite losses above ε", masses["finite_tail"], mine)
 
     def seen(self, page: str, figures: Json, release: str) -> None:
         """Hash and entry of the record; and what a reader sees: promise and e^ε, rounded up, and released numbers."""
@@ -518,20 +519,20 @@ class Check(NamedTuple):
             self.judge("shown: released", text, whole, f"{value:.9g}" in out and abs(value - near) <= off / 10)
 
     def repeated(self, figures: Json) -> None:
-        """What is stated twice is the same. What is said beside the plan has its numbers only, under the same names."""
+        """What is stated twice is the same; an odometer names no cap. What is said beside the plan has its numbers."""
         plan, nodes = figures["plan"]["measurements"], list[Json]()
         json.loads(json.dumps(figures), object_hook=lambda one: nodes.append(one) or one)  # type: ignore[func-returns-value]
         odd = [one["exact"] for one in nodes if "float" in one and float(exact(one["exact"])) != one["float"]]
         odd += [one["confidence"] for one in nodes if one.get("confidence", 0.95) != 0.95]  # the same for all errors
-        for one in (each for each in nodes if "notation" in each and coordinates(each)):
-            said = {name: exact(text) for name, text in re.findall(r"(\w+)=([\d.e+-]+)", one["notation"])}
-            said |= {"mu²": said.pop("mu") ** 2} if "mu" in said else {}
-            least = 10**300 if one["notation"][:9] == "odometer(" else math.inf  # an odometer names no such number
-            mine = {name: x for name, x in coordinates(one).items() if name in said or x < least}
-            named = one["notation"].removeprefix("odometer(").startswith(one["flavor"].removeprefix("approximate_"))
+        for text, flavor, one in ((each["notation"], each["flavor"], each) for each in nodes if "notation" in each):
+            found = ((n, exact(x), n == "mu") for n, x in re.findall(r"(\w+)=([\d.e+-]+)", text))
+            said = {n + "²" * squared: x ** (1 + squared) for n, x, squared in found}
+            mine = {n: x for n, x in coordinates(one).items() if n in said or text[:9] != "odometer(" or x < 10**300}
+            of, word = FORM.fullmatch(text), flavor.removeprefix("approximate_")
+            named = of and of[1] == word and flavor.startswith("approx") == ("delta" in said and "inner" not in one)
             whole = sum(one.get("parts", {}).values()) or one.get("gamma", 0)
-            odd += [one["notation"]] if not named or said != mine or abs(whole - one.get("gamma", 0)) > DIGITS else []
-        caps = [[node["caps"][name] for name in CAPS] for node in nodes if "caps" in node]
+            odd += [text] if not named or said != mine or abs(whole - one.get("gamma", 0)) > DIGITS else []
+        caps = [[node[name] for name in CAPS] for node in nodes if node.keys() == {*CAPS}]
         used = [[one[name] for name in CAPS] for one in nodes if {"counts", *CAPS} <= one.keys()]
         odd += [one for one in (*used, *caps) if caps and not (one in caps and one in used)]
         odd += [one for one in nodes if "rest" in one and [one[n] for n in CAPS[:2]] not in [each[:2] for each in used]]
@@ -549,9 +550,9 @@ class Check(NamedTuple):
 
     def certificate(self, figures: Json) -> None:
         said, stated, parts = figures["receipt"], figures["promise"], enumerate(figures["plan"]["measurements"], 1)
-        less = '|"relation": "add-remove"' if said and not said["neighbors"].endswith(" add-remove") else ""
-        odd = re.findall(ODD + less, json.dumps(figures["plan"]))
-        self.judge("sizes: none below 0, no number of noises 0; relation", odd, [], not odd)
+        odd = re.findall(ODD, json.dumps(figures["plan"]))
+        odd += [other for each in WHO for other in sorted({*re.findall(each, json.dumps(figures))})[1:]]
+        self.judge("sizes: none below 0, no number of noises 0; one relation", odd, [], not odd)
         fitted = figures["kind"].endswith("statistic")
         known = [self.measurement(f"{n}. {one['name'] or 'keys'}"[:48], one, fitted) for n, one in parts]
         if said:  # with a keyed generator the promise holds against limited computing power [MPRV09]
@@ -584,13 +585,12 @@ def check(text: str) -> Check:
 def main(arguments: list[str]) -> int:
     try:
         (path,) = arguments
-        rows = check(Path(path).read_text("utf-8")).rows
+        rows = [("figure", "stated", "derived", "verdict"), *check(Path(path).read_text("utf-8")).rows]
     except Exception as failure:  # noqa: BLE001 - whatever is odd about the file
         why = "Name one certificate, or a ledger or an answer in JSON; a label has no figures"
         sys.stderr.write(f"Cannot check this. {why if isinstance(failure, ValueError) else failure}.\n")
         return 2
-    for figure, stated, mine, verdict in [("figure", "stated", "derived", "verdict"), *rows]:
-        sys.stdout.write(f"{figure:72}  {stated:26}  {mine:26}  {verdict}\n")
+    sys.stdout.writelines(f"{figure:72}  {stated:26}  {mine:26}  {verdict}\n" for figure, stated, mine, verdict in rows)
     agree, differ, rest = (sum(row[3].startswith(word) for row in rows) for word in ("agrees", "DIFFERS", "not"))
     sys.stdout.write(f"\n{agree} figures agree, {differ} differ, {rest} are not derivable.\n")
     return 1 if differ else 0

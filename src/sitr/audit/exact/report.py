@@ -14,7 +14,7 @@ from rich.text import Text
 from sitr.audit.exact.claims import Decision, Verdict
 from sitr.audit.exact.figure import Figure
 from sitr.audit.exact.mechanism import FiniteMechanism
-from sitr.audit.exact.population import RandomDecision
+from sitr.audit.exact.population import Failing, PopulationMechanism, RandomDecision
 from sitr.audit.exact.table import shown
 from sitr.numbers import Interval, Number
 from sitr.report.figured import Figured
@@ -30,6 +30,9 @@ DIGITS = 12
 """A fraction with longer parts is shown as a decimal."""
 
 WIDE = 28
+
+NOWHERE = ("", "")
+"""The pair of a figure that no pair attains."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,8 @@ class Verification:
     mechanism: FiniteMechanism
     lines: tuple[Line, ...]
     decisions: tuple[Decision | RandomDecision, ...]
+    people: PopulationMechanism | None = None
+    """The mechanism on data that are drawn from a population, for figures of random privacy."""
 
     def __str__(self) -> str:
         return as_text(self.render())
@@ -107,7 +112,7 @@ class Verification:
             (
                 say.figure(line.name, line.parameter),
                 _proved(line.figure, words),
-                _cut(line.figure.place()) if line.figure.upper > 0 else "",
+                _cut(line.figure.place()) if line.figure.upper > 0 and line.figure.pair != NOWHERE else "",
                 _cut(line.figure.event()),
             )
             for line in self.lines
@@ -129,7 +134,13 @@ class Verification:
             if exposed is None
             else (("outright", say.outright(at_most(exposed.upper) if exposed.upper > 0 else "", exposed.place())),)
         )
-        return (("mechanism", mechanism), *outright)
+        return (("mechanism", mechanism), *self._drawn(words), *outright)
+
+    def _drawn(self, words: Words) -> Facts:
+        people = self.people
+        if people is None or people.drawn is None:
+            return ()
+        return (("proved", words.exact.drawn(people.drawn, people.confidence)),)
 
 
 def verification(
@@ -141,13 +152,15 @@ def verification(
     order: float = ORDER,
     xi: Number | None = None,
     uses: int | None = None,
+    people: PopulationMechanism | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Verification:
     """Every figure of a mechanism, one after another: printed as a table, for people, and as JSON by `to_dict`.
 
     `decisions` are what `verify` returned about claims, `progress` is called with the finished share. With a `xi`, ρ at
     this ξ is one more figure. With a number of `uses`, so is ρ at the best ξ: the pair (ξ, ρ) that implies the least ε
-    at δ after all of them, see `sitr.audit.exact.line`. There is none if a loss is infinite.
+    at δ after all of them, see `sitr.audit.exact.line`. There is none if a loss is infinite. With `people`, a mechanism
+    on data from a population, γ at ε and γ at ε and δ are two more: (α, γ) and (α, η, γ) of random privacy.
 
     >>> from sitr.audit import finite
     >>> response = finite([["3/4", "1/4"], ["1/4", "3/4"]])
@@ -169,13 +182,14 @@ def verification(
         (Figured.RENYI, about(order), lambda: mechanism.renyi(order=order)),
         (Figured.MU, "", mechanism.mu),
         (Figured.INFINITE, "", mechanism.infinite_mass),
+        *([] if people is None else _random(people, delta, epsilon)),
     ]
     lines = []
     for place, (name, parameter, look) in enumerate(looks):
         lines.append(Line(name, parameter, look()))
         if progress is not None:
             progress((place + 1) / len(looks))
-    return Verification(mechanism, tuple(lines), decisions)
+    return Verification(mechanism, tuple(lines), decisions, people)
 
 
 def _best(mechanism: FiniteMechanism, delta: Number, uses: int) -> tuple[Figured, str, Callable[[], Figure]]:
@@ -185,6 +199,19 @@ def _best(mechanism: FiniteMechanism, delta: Number, uses: int) -> tuple[Figured
     if found.promise.rho == 0.0:  # ξ is the largest loss then, and the figure is about it
         figure = replace(figure, value=Interval(0.0, 0.0), exact=Fraction(0), odds=None)
     return Figured.BEST_RHO, at_most(found.promise.xi, digits=6), lambda: figure
+
+
+def _random(
+    people: PopulationMechanism, delta: Number, epsilon: Number
+) -> Iterator[tuple[Figured, str, Callable[[], Figure]]]:
+    """For which fractions of data (ε, 0) and (ε, δ) fail, with the likeliest pair of data sets that fails."""
+
+    def figure(found: Failing) -> Figure:
+        return Figure(found.value, found.pair or NOWHERE, exact=found.exact)
+
+    yield Figured.GAMMA, about(epsilon), lambda: figure(people.gamma(epsilon=epsilon))
+    both = f"ε = {about(epsilon)}, δ = {about(delta)}"
+    yield Figured.GAMMA_AT_DELTA, both, lambda: figure(people.gamma(epsilon=epsilon, delta=delta))
 
 
 def _ends(figure: Figure) -> tuple[str, str]:

@@ -39,10 +39,10 @@ class ExactWords:
         odds = "" if probabilities is None else _odds(*probabilities)
         return f"{pair}، والناتج {named(event)}{odds}"
 
-    def failing(self, low: str, high: str, confidence: float | None, /) -> str:
-        """The fraction of data for which a random promise fails."""
-        sure = "مُثبت" if confidence is None else f"بثقة {ltr(about(100 * confidence) + '%')} من عينات مسحوبة"
-        return f"بين {ltr(low)} و{ltr(high)} ({sure})"
+    def drawn(self, draws: int, confidence: float, /) -> str:
+        """How sure the fractions of data are for which a random promise fails."""
+        sure = f"بثقة {ltr(about(100 * confidence) + '%')}"
+        return f"كل شيء سوى {ltr('γ')}؛ وكل فترة لها تصح {sure}، من أزواج مسحوبة من البيانات عددها {ltr(f'{draws:,}')}"
 
     def outright(self, mass: str, pair: str, /) -> str:
         """Mass at infinity, apart from the rest."""
@@ -84,6 +84,8 @@ class ExactWords:
             Figured.RENYI: f"ريني من الرتبة {ltr(parameter)}",
             Figured.MU: f"{ltr('μ')}، الغاوسية",
             Figured.INFINITE: f"احتمال {ltr('L = ∞')}",
+            Figured.GAMMA: f"{ltr('γ')} عند {ltr(f'ε = {parameter}')}، العشوائية",
+            Figured.GAMMA_AT_DELTA: f"{ltr('γ')} عند {ltr(parameter)}، العشوائية",
         }[name]
 
     def exactly(self, value: str, /) -> str:

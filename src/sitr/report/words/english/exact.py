@@ -35,10 +35,10 @@ class ExactWords:
         odds = "" if probabilities is None else _odds(*probabilities)
         return f"{pair}, the outcome {visible(event)}{odds}"
 
-    def failing(self, low: str, high: str, confidence: float | None, /) -> str:
-        """The fraction of data for which a random promise fails."""
-        sure = "proved" if confidence is None else f"with a confidence of {about(100 * confidence)}%, from draws"
-        return f"between {low} and {high} ({sure})"
+    def drawn(self, draws: int, confidence: float, /) -> str:
+        """How sure the fractions of data are for which a random promise fails."""
+        sure = f"with {about(100 * confidence)}% confidence"
+        return f"everything but γ; each interval of γ holds {sure}, from {counted(draws, 'drawn pair')} of data sets"
 
     def outright(self, mass: str, pair: str, /) -> str:
         """Mass at infinity, apart from the rest."""
@@ -77,6 +77,8 @@ class ExactWords:
             Figured.RENYI: f"Rényi of order {parameter}",
             Figured.MU: "μ, Gaussian",
             Figured.INFINITE: "P(L = ∞)",
+            Figured.GAMMA: f"γ at ε = {parameter}, random",
+            Figured.GAMMA_AT_DELTA: f"γ at {parameter}, random",
         }[name]
 
     def exactly(self, value: str, /) -> str:
