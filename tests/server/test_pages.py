@@ -103,7 +103,7 @@ def test_a_steward_sets_rules_divides_and_gives_roles(team: Team) -> None:
     page = noor.get("/datasets/visits")
     sent = {"mark": mark(page)}
     assert (
-        noor.post("/datasets/visits/rules", data=sent | {"least": "zcdp(0.001)", "per_hour": "60"}).status_code == 303
+        noor.post("/datasets/visits/rules", data=sent | {"least": "zcdp(0.001)", "questions": "60"}).status_code == 303
     )
     assert (
         noor.post("/datasets/visits/accounts", data=sent | {"account": "ben", "amount": "zcdp(0.1)"}).status_code == 303

@@ -107,7 +107,10 @@ def test_it_stops_when_asked_and_finishes_what_runs(folder: Path) -> None:
         settings = settings_of(folder)
         headers, place = token_of(people_of(settings), "ana"), f"http://127.0.0.1:{port}/api/v1/datasets/visits"
         ledger = open_description(settings.datasets["visits"]).budget().ledger
-        before, sent = len(ledger.entries("visits")), {"sql": "SELECT SUM(cost) AS t FROM visits", "price": "zcdp(0.01)"}
+        before, sent = (
+            len(ledger.entries("visits")),
+            {"sql": "SELECT SUM(cost) AS t FROM visits", "price": "zcdp(0.01)"},
+        )
         with ThreadPoolExecutor(1) as one:
             running_one = one.submit(httpx.post, f"{place}/ask", json=sent, headers=headers, timeout=120)
             while len(ledger.entries("visits")) == before:
