@@ -363,7 +363,9 @@ class Office:
         with self.acting_as(user, name) as found:
             found.budget.move(source, target, parse(amount))
 
-    def rule(self, user: User, name: str, *, least: str, rate: tuple[int, int], approval: str) -> None:
+    def rule(
+        self, user: User, name: str, *, least: str = "", rate: tuple[int, int] = (0, 0), approval: str = ""
+    ) -> None:
         """Set the least price, how many questions are answered within which seconds, and what needs approval."""
         with self.acting_as(user, name) as found:
             found.budget.rule(
