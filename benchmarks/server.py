@@ -21,12 +21,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any
 
 from rich.console import Console
@@ -121,6 +122,34 @@ class Started:
         return whole and budget.ledger.check("visits") == budget.standing()
 
 
+class Line:
+    """A connection to one process of the server. One that rested is opened anew, because the server closes it then."""
+
+    RESTED = 2.0
+
+    def __init__(self, port: int) -> None:
+        self.connection, self.used = HTTPConnection("127.0.0.1", port, timeout=300), time.monotonic()
+
+    def status(self, method: str, path: str, body: str = "", headers: Mapping[str, str] = MappingProxyType({})) -> int:
+        """Send something, and read all that comes back; 0 if nothing does."""
+        if time.monotonic() - self.used > self.RESTED:
+            self.connection.close()
+        try:
+            self.connection.request(method, path, body or None, dict(headers))
+            response = self.connection.getresponse()
+            response.read()
+            return response.status
+        except (OSError, HTTPException):
+            self.connection.close()
+            return 0
+        finally:
+            self.used = time.monotonic()
+
+    def close(self) -> None:
+        """Close it."""
+        self.connection.close()
+
+
 @contextmanager
 def served(folder: Path, *, workers: int) -> Iterator[Started]:
     """A server for the invented hospital, without limits and deadlines."""
@@ -168,15 +197,13 @@ def loaded(
     ready = threading.Barrier(clients + 1)
 
     def ask(client: int) -> None:
-        connection = HTTPConnection("127.0.0.1", at.port, timeout=300)  # to one process, as long as it is open
+        line = Line(at.port)
+        headers = {"authorization": f"Bearer {at.token}", "content-type": "application/json"}
 
         def send(number: int) -> None:
             began = time.monotonic()
-            headers = {"authorization": f"Bearer {at.token}", "content-type": "application/json"}
-            connection.request("POST", path, json.dumps(body(client, number)), headers)
-            response = connection.getresponse()
-            response.read()
-            (times.append(time.monotonic() - began) if response.status == 200 else refused.append(response.status))
+            status = line.status("POST", path, json.dumps(body(client, number)), headers)
+            (times.append(time.monotonic() - began) if status == 200 else refused.append(status))
 
         for number in range(warm):
             send(number)
@@ -188,7 +215,7 @@ def loaded(
             began = time.monotonic()
             send(number)
             time.sleep(max(0.0, began + clients / rate - time.monotonic()))
-        connection.close()
+        line.close()
 
     threads = [threading.Thread(target=ask, args=(client,)) for client in range(clients)]
     for thread in threads:
