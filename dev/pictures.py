@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import socket
+import subprocess
 import sys
 import threading
 import time
@@ -23,16 +25,23 @@ SQL = "SELECT ward, COUNT(*) AS visits, SUM(cost) AS total FROM visits GROUP BY 
 Take = Callable[[Page, str], None]
 
 
-def main(scratch: Path, pictures: Path) -> None:
-    """Ask questions on the page, as an analyst, a steward and an auditor, and take pictures of what they see."""
+def main(scratch: Path, folder: Path) -> None:
+    """Draw all pictures into a folder."""
     program = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     assert program, "the pictures are drawn by chromium"
-    with served(scratch) as (address, passwords), sync_playwright() as playwright:
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        pictures(browser, scratch, folder)
+        browser.close()
+
+
+def pictures(browser: Browser, scratch: Path, folder: Path) -> None:
+    """Ask questions on the page, as an analyst, a steward and an auditor, and take pictures of what they see."""
+    with served(scratch) as (address, passwords):
 
         def take(page: Page, name: str) -> None:
             page.mouse.move(0, 0)
-            page.screenshot(path=pictures / f"{name}.png")
+            page.screenshot(path=folder / f"{name}.png")
 
         def entered(name: str, language: str = "en") -> Page:
             return logged_in(browser, address, name, passwords[name], language)
@@ -50,10 +59,20 @@ def main(scratch: Path, pictures: Path) -> None:
         books = entered("omar")
         books.goto(f"{address}/datasets/visits/ledger")
         take(books, "server-ledger")
-        certificate = browser.new_page(viewport={"width": 900, "height": 1040})
-        certificate.set_content(page.request.get(f"{address}/datasets/visits/answers/1/certificate").text())
-        take(certificate, "certificate")
-        browser.close()
+        paper = browser.new_page(viewport={"width": 900, "height": 1040})
+        paper.set_content(certificate(scratch).read_text(encoding="utf-8"))
+        take(paper, "certificate")
+
+
+def certificate(scratch: Path) -> Path:
+    """The certificate of the demonstration on the command line, of somebody who publishes it."""
+    at, sitr = scratch / "demo", [sys.executable, "-m", "sitr"]
+    subprocess.run([*sitr, "demo", "--directory", str(at)], check=True, stdout=subprocess.DEVNULL)
+    said = {"--title": "Visits by ward", "--organisation": "Example hospital", "--contact": "data@hospital.example"}
+    words = [word for pair in said.items() for word in pair]
+    shown = [*sitr, "show", str(at / "sitr.db"), "1", "--certificate", str(scratch / "page.html"), *words]
+    subprocess.run(shown, check=True, stdout=subprocess.DEVNULL)
+    return scratch / "page.html"
 
 
 def analyst(page: Page, address: str, take: Take) -> None:
@@ -97,7 +116,10 @@ def logged_in(browser: Browser, address: str, name: str, password: str, language
 @contextmanager
 def served(scratch: Path) -> Iterator[tuple[str, dict[str, str]]]:
     """The demonstration, its address, and the passwords of its accounts."""
-    settings = demonstration(scratch / "server", port=8399, answer_rows=0)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = int(free.getsockname()[1])
+    settings = demonstration(scratch / "server", port=port, answer_rows=0)
     people = Users.open(scratch / "people.db", idle=timedelta(hours=1), longest=timedelta(hours=1))
     passwords = accounts(settings, people)
     server = uvicorn.Server(uvicorn.Config(create(settings, people), port=settings.port, log_level="error"))
