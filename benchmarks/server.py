@@ -265,7 +265,7 @@ def measured(folder: Path, *, seconds: float, workers: int, clients: int) -> tup
 
 
 def _wait(port: int) -> None:
-    for _ in range(600):
+    for _ in range(3000):  # a machine can be busy
         try:
             HTTPConnection("127.0.0.1", port, timeout=1).connect()
         except OSError:
