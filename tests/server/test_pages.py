@@ -173,6 +173,16 @@ def test_after_the_logout_the_session_is_gone(shared: Team) -> None:
     assert stolen.get("/account").headers["location"].startswith("/login")
 
 
+def test_somebody_logs_out_in_all_browsers(team: Team) -> None:
+    here, elsewhere = team.browser("ana"), team.browser("ana")
+    page = here.get("/account")
+    assert re.search(r"in which you are logged in: *2<", page.text)
+    assert here.post("/account/sessions", data={"mark": mark(page)}).status_code == 303
+    for client in (here, elsewhere):
+        assert client.get("/account").headers["location"].startswith("/login")
+    assert team.browser("ana").get("/account").status_code == 200
+
+
 @pytest.mark.parametrize("path", ["/nowhere", "/datasets/other", "/datasets/visits/answers/99", "/static/../app.py"])
 def test_what_is_not_there_looks_the_same_for_everybody(shared: Team, path: str) -> None:
     found = shared.browser("ana").get(path)

@@ -246,6 +246,18 @@ class Users:
         with self._writing() as connection:
             connection.execute("DELETE FROM sessions WHERE hash = ?", (hashed(session),))
 
+    def sessions(self, name: str) -> int:
+        """How many sessions of one person are open."""
+        now = self.clock()
+        since = (now - self.longest).isoformat(), (now - self.idle).isoformat()
+        statement = "SELECT COUNT(*) FROM sessions WHERE name = ? AND started >= ? AND seen >= ?"
+        return int(self._rows(statement, name, *since)[0][0])
+
+    def end_all(self, name: str) -> None:
+        """End all sessions of one person."""
+        with self._writing() as connection:
+            connection.execute("DELETE FROM sessions WHERE name = ?", (name,))
+
     # API tokens
 
     def new_token(self, user: User, label: str, scope: Scope, *, days: int) -> str:

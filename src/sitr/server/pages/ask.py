@@ -213,7 +213,7 @@ def propose(
                 given="A request on the page has the caps of the description.",
                 do="Empty the fields for caps and bias; nothing was spent.",
             )
-        said = {"reason": reason, "period": draft.period}
+        said: dict[str, Any] = {"reason": reason, "period": draft.period}
         once = Once(people.path, at.request.url.path, draft.once(key, reason.strip()))
         once(caller, None, lambda: at.office.propose(caller.user, name, draft.asked, draft.price, **said).number)
     except SitrError as error:
