@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Route
 
 from tests.server.browsing import entered, readable
 from tests.server.conftest import Team
@@ -103,7 +103,12 @@ def test_a_request_is_made_once_however_quickly_it_is_clicked(browser: Browser, 
     context.on("request", lambda each: sent.append(each.url.rpartition("/")[2]) if each.method == "POST" else None)
     tab = context.new_page()
     tab.goto(f"{address}/datasets/visits/ask")
-    tab.route("**/request", lambda route: (tab.wait_for_timeout(900), route.continue_()))  # longer than previews wait
+
+    def later(route: Route) -> None:
+        tab.wait_for_timeout(900)  # longer than a preview waits
+        route.continue_()
+
+    tab.route("**/request", later)
     tab.fill("#sql", "SELECT COUNT(*) AS quickly FROM visits")
     tab.fill("#price", "zcdp(0.016)")
     tab.click("details.request summary")
