@@ -255,10 +255,10 @@ def worked(process: int) -> float:
 def measured(folder: Path, *, seconds: float, workers: int, clients: int) -> tuple[list[Load], bool]:
     """Start a server, load it, and compare its ledger with what was answered."""
     with served(folder, workers=workers) as started:
-        preview = f"{PLACE}/preview"
+        preview, many = f"{PLACE}/preview", 3 * clients  # whoever previews waits for little but the way to and fro
         found = [
-            loaded("previews", started, preview, repeated_preview, seconds=seconds, clients=clients, warm=PRICES),
-            loaded("previews of new questions", started, preview, new_preview, seconds=seconds, clients=clients),
+            loaded("previews", started, preview, repeated_preview, seconds=seconds, clients=many, warm=PRICES),
+            loaded("previews of new questions", started, preview, new_preview, seconds=seconds, clients=many),
             loaded("small answers", started, f"{PLACE}/ask", paid(0), seconds=seconds, clients=clients),
         ]
     return found, started.exact(found[-1].answered)
@@ -313,7 +313,7 @@ def main() -> None:
     parser.add_argument("--soak", type=float, metavar="MINUTES")
     parser.add_argument("--rate", type=float, default=math.inf, help="of a long run: requests in a second")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--clients", type=int, default=8, help="who ask; three times as many preview")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     with TemporaryDirectory() as folder:
