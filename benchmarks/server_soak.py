@@ -10,10 +10,9 @@ import math
 import threading
 import time
 from dataclasses import dataclass, field
-from http.client import HTTPConnection
 from pathlib import Path
 
-from benchmarks.server import PLACE, Load, Started, family, loaded, new_preview, paid, repeated_preview, served
+from benchmarks.server import PLACE, Line, Load, Started, family, loaded, new_preview, paid, repeated_preview, served
 from sitr.server.access import SESSION
 
 SESSIONS = 500
@@ -81,15 +80,13 @@ def soaked(folder: Path, *, minutes: float, workers: int, clients: int, rate: fl
 
 def _pages(port: int, sessions: list[str], seconds: float, read: list[int], rate: float) -> None:
     """Read a page with each of the sessions in turn, about `rate` in a second."""
-    connection, number, end = HTTPConnection("127.0.0.1", port, timeout=60), 0, time.monotonic() + seconds
+    line, number, end = Line(port), 0, time.monotonic() + seconds
     while time.monotonic() < end:
         number += 1
-        connection.request("GET", "/account", headers={"cookie": f"{SESSION}={sessions[number % len(sessions)]}"})
-        response = connection.getresponse()
-        response.read()
-        read[response.status != 200] += 1
+        cookie = f"{SESSION}={sessions[number % len(sessions)]}"
+        read[line.status("GET", "/account", headers={"cookie": cookie}) != 200] += 1
         time.sleep(1 / rate)
-    connection.close()
+    line.close()
 
 
 def _watch(started: Started, seconds: float, memory: Memory) -> None:

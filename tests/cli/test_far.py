@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +42,27 @@ def test_a_whole_story(served: Served, tmp_path: Path) -> None:  # noqa: F811
     refused = run(*at, "ask", "visits", SQL, "--price", "zcdp(99)", "--json", token=token)
     assert refused.returncode != 0
     assert "BudgetExceeded" in refused.stdout + refused.stderr or "left" in refused.stdout + refused.stderr
+
+
+def test_a_request_is_made_decided_and_listed(served: Served) -> None:  # noqa: F811
+    ana, noor, at = served.token("ana"), served.token("noor"), ("--server", served.address)
+    made = run(*at, "request", "visits", SQL, "--price", "zcdp(0.01)", "--reason", "Annual report", token=ana)
+    assert made.returncode == 0, made.stderr
+    [line] = [line for line in made.stdout.splitlines() if " approve " in line]
+    words = shlex.split(line)
+    assert words[:5] == ["sitr", *at, "approve", "visits"]
+    assert run(*words[1:], token=ana).returncode != 0  # not one's own
+    decided = run(*words[1:], "--reason", "Fine", token=noor)
+    assert decided.returncode == 0, decided.stderr
+    number = words[-1]
+    asked = run(*at, "ask", "visits", SQL, "--price", "zcdp(0.01)", "--request", number, "--json", token=ana)
+    assert asked.returncode == 0, asked.stderr
+    [listed] = json.loads(run(*at, "queue", "visits", "--json", token=ana).stdout)["requests"]
+    assert (str(listed["number"]), listed["status"], listed["decided_by"]) == (number, "answered", "noor")
+    other = run(*at, "request", "visits", SQL, "--price", "zcdp(0.02)", "--reason", "More", "--json", token=ana)
+    [second] = json.loads(other.stdout)["requests"]
+    refused = run(*at, "refuse", "visits", str(second["number"]), "--json", token=noor)
+    assert json.loads(refused.stdout)["requests"][0]["status"] == "refused"
 
 
 @pytest.mark.slow

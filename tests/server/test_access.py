@@ -23,9 +23,17 @@ def rules(route: APIRoute) -> list[Allowed | Anyone]:
 
 
 def routes() -> Iterator[APIRoute]:
-    from sitr.server import api, api_questions, federated, pages, play, visitors
+    from sitr.server import api, api_books, api_questions, federated, pages, play, visitors
 
-    for router in (api.router, api_questions.router, pages.router, play.router, visitors.router, federated.router):
+    for router in (
+        api.router,
+        api_questions.router,
+        api_books.router,
+        pages.router,
+        play.router,
+        visitors.router,
+        federated.router,
+    ):
         for route in router.routes:
             assert isinstance(route, APIRoute)
             yield route
@@ -113,9 +121,14 @@ def test_a_form_without_its_mark_is_refused(shared: Team, route: APIRoute) -> No
     name = next((name for name, role in NAMES.items() if isinstance(rule, Allowed) and role in rule.roles), "ana")
     client, other = browser(shared, name), another_browser(shared, name)
     fields = {
-        body.alias: {"days": "1", "per_hour": "1", "scope": "read", "role": "analyst", "language": "ar"}.get(
-            body.alias, "x"
-        )
+        body.alias: {
+            "days": "1",
+            "questions": "1",
+            "seconds": "1",
+            "scope": "read",
+            "role": "analyst",
+            "language": "ar",
+        }.get(body.alias, "x")
         for body in route.dependant.body_params
     }
     fields |= {name: "1" for name in fields if name == "request"}

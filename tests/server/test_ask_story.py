@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Route
 
 from tests.server.browsing import entered, readable
 from tests.server.conftest import Team
@@ -71,7 +71,7 @@ def test_names_complete_what_is_typed(browser: Browser, served: tuple[Team, str]
 def test_one_button_asks_or_requests(browser: Browser, served: tuple[Team, str], language: str) -> None:
     team, address = served
     office = team.app.app.state.office  # type: ignore[attr-defined]
-    office.rule(team.user("noor"), "visits", least="", rate=0, approval="zcdp(0.02)")
+    office.rule(team.user("noor"), "visits", approval="zcdp(0.02)")
     context = entered(browser, address, "ana", language)
     tab = context.new_page()
     tab.goto(f"{address}/datasets/visits/ask")
@@ -90,7 +90,60 @@ def test_one_button_asks_or_requests(browser: Browser, served: tuple[Team, str],
     tab.click("#act button.main")
     tab.wait_for_url("**/queue")
     assert "For the report" in tab.locator("main").inner_text()
-    office.rule(team.user("noor"), "visits", least="", rate=0, approval="")
+    office.rule(team.user("noor"), "visits", approval="")
+    context.close()
+
+
+def test_a_request_is_made_once_however_quickly_it_is_clicked(browser: Browser, served: tuple[Team, str]) -> None:
+    """A preview that is due after the click is a preview, and a second click is the same request."""
+    team, address = served
+    context = entered(browser, address, "ana", "en")
+    before = len(team.program("ana").get("/api/v1/datasets/visits/requests").json())
+    sent: list[str] = []
+    context.on("request", lambda each: sent.append(each.url.rpartition("/")[2]) if each.method == "POST" else None)
+    tab = context.new_page()
+    tab.goto(f"{address}/datasets/visits/ask")
+
+    def later(route: Route) -> None:
+        tab.wait_for_timeout(900)  # longer than a preview waits
+        route.continue_()
+
+    tab.route("**/request", later)
+    tab.fill("#sql", "SELECT COUNT(*) AS quickly FROM visits")
+    tab.fill("#price", "zcdp(0.016)")
+    tab.click("details.request summary")
+    tab.fill("#reason", "Annual report")
+    tab.click("details.request button")
+    tab.wait_for_url("**/queue")
+    assert sent.count("request") == 1
+    tab.unroute("**/request")
+    tab.go_back()
+    tab.wait_for_url("**/ask")
+    tab.fill("#price", "zcdp(rho=0.016)")
+    tab.click("details.request summary")
+    tab.fill("#reason", "Annual report")
+    tab.dblclick("details.request button")
+    tab.wait_for_url("**/queue")
+    assert sent.count("request") > 1
+    assert len(team.program("ana").get("/api/v1/datasets/visits/requests").json()) == before + 2  # two forms
+    context.close()
+
+
+def test_what_is_changed_on_the_way_back_is_another_question(browser: Browser, served: tuple[Team, str]) -> None:
+    _, address = served
+    context = entered(browser, address, "ana", "en")
+    tab = context.new_page()
+    tab.goto(f"{address}/datasets/visits/ask")
+    found = []
+    for days in (11, 12):
+        tab.fill("#sql", f"SELECT COUNT(*) AS n FROM visits WHERE days > {days}")
+        tab.fill("#price", "zcdp(0.001)")
+        tab.click("form#question button.main")
+        tab.wait_for_url("**/answers/*")
+        found.append(tab.url)
+        tab.go_back()
+        tab.wait_for_url("**/ask")
+    assert found[0] != found[1]
     context.close()
 
 

@@ -59,7 +59,7 @@ def test_an_imagined_answer_needs_no_rows(team: Team) -> None:
 
 def test_a_price_above_the_rule_needs_approval(team: Team) -> None:
     office, ana, noor = team.app.app.state.office, team.user("ana"), team.user("noor")  # type: ignore[attr-defined]
-    office.rule(noor, "visits", least="", rate=0, approval="zcdp(0.02)")
+    office.rule(noor, "visits", approval="zcdp(0.02)")
     prices = ("zcdp(0.02)", "zcdp(0.021)", "pure(0.1)")
     assert [drawn(office, ana, "visits", DraftQuestion(SQL, each)).approval for each in prices] == [False, True, False]
 

@@ -22,17 +22,19 @@ from tests.server.test_run import free_port, running, settings_of
 FORBIDDEN = {"en": "You may not do this", "ar": "لا يُسمح لك بهذا"}
 
 
+@pytest.mark.parametrize("language", FORBIDDEN)
 def test_a_session_that_ends_while_one_types_leads_to_the_login_and_back(
-    browser: Browser, served: tuple[Team, str]
+    browser: Browser, served: tuple[Team, str], language: str
 ) -> None:
     team, address = served
-    context = entered(browser, address, "ana", "en")
+    context = entered(browser, address, "ana", language)
     tab = context.new_page()
     tab.goto(f"{address}/datasets/visits/ask")
     [session] = [each["value"] for each in context.cookies() if each["name"] == SESSION]
     team.people.end(session)
     tab.fill("#sql", SQL)
     tab.wait_for_url("**/login?then=/datasets/visits/ask")
+    assert tab.locator("html").get_attribute("lang") == language
     tab.fill("#name", "ana")
     tab.fill("#password", password("ana"))
     tab.click("main button")
@@ -52,10 +54,13 @@ def test_a_wrong_role_is_told_so(browser: Browser, served: tuple[Team, str], lan
     context.close()
 
 
-def test_a_form_from_before_the_last_login_is_refused_in_its_place(browser: Browser, served: tuple[Team, str]) -> None:
+@pytest.mark.parametrize("language", FORBIDDEN)
+def test_a_form_from_before_the_last_login_is_refused_in_its_place(
+    browser: Browser, served: tuple[Team, str], language: str
+) -> None:
     """Somebody logs in again in another tab: the old form has another mark, and the page says so."""
     _, address = served
-    context = entered(browser, address, "ana", "en")
+    context = entered(browser, address, "ana", language)
     old, new = context.new_page(), context.new_page()
     old.goto(f"{address}/datasets/visits/ask")
     new.goto(f"{address}/login")
@@ -65,9 +70,9 @@ def test_a_form_from_before_the_last_login_is_refused_in_its_place(browser: Brow
     new.wait_for_url(lambda url: "/login" not in url)
     old.fill("#sql", SQL)
     old.wait_for_selector("#preview .problem")
-    assert "too old" in old.locator("#preview").inner_text()
+    assert FORBIDDEN[language] in old.locator("#preview").inner_text()
     old.click("form#question button.main")
-    assert "too old" in old.locator("main").inner_text()
+    assert FORBIDDEN[language] in old.locator("main").inner_text()
     context.close()
 
 
@@ -89,7 +94,10 @@ def test_too_many_previews_are_refused_in_their_place(browser: Browser, tmp_path
 
 @pytest.mark.slow
 @pytest.mark.sample
-def test_a_server_that_is_killed_in_the_middle_of_an_answer_charges_once(browser: Browser, tmp_path: Path) -> None:
+@pytest.mark.parametrize("language", FORBIDDEN)
+def test_a_server_that_is_killed_in_the_middle_of_an_answer_charges_once(
+    browser: Browser, tmp_path: Path, language: str
+) -> None:
     port = free_port()
     address = f"http://127.0.0.1:{port}"
     with running("--demo", port=port, folder=tmp_path) as process:
@@ -100,7 +108,7 @@ def test_a_server_that_is_killed_in_the_middle_of_an_answer_charges_once(browser
             budget = open_description(settings.datasets["visits"]).budget()
             budget.allot("eva", "zcdp(0.1)")
             budget.assign("eva", Duty.ANALYST, account="eva")
-        context = entered(browser, address, "eva", "en")
+        context = entered(browser, address, "eva", language)
         tab = context.new_page()
         tab.goto(f"{address}/datasets/visits/ask")
         tab.fill("#sql", SQL)

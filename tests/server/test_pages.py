@@ -103,7 +103,7 @@ def test_a_steward_sets_rules_divides_and_gives_roles(team: Team) -> None:
     page = noor.get("/datasets/visits")
     sent = {"mark": mark(page)}
     assert (
-        noor.post("/datasets/visits/rules", data=sent | {"least": "zcdp(0.001)", "per_hour": "60"}).status_code == 303
+        noor.post("/datasets/visits/rules", data=sent | {"least": "zcdp(0.001)", "questions": "60"}).status_code == 303
     )
     assert (
         noor.post("/datasets/visits/accounts", data=sent | {"account": "ben", "amount": "zcdp(0.1)"}).status_code == 303
@@ -171,6 +171,16 @@ def test_after_the_logout_the_session_is_gone(shared: Team) -> None:
     stolen = shared.visitor()
     stolen.cookies.update(old)
     assert stolen.get("/account").headers["location"].startswith("/login")
+
+
+def test_somebody_logs_out_in_all_browsers(team: Team) -> None:
+    here, elsewhere = team.browser("ana"), team.browser("ana")
+    page = here.get("/account")
+    assert re.search(r"in which you are logged in: *2<", page.text)
+    assert here.post("/account/sessions", data={"mark": mark(page)}).status_code == 303
+    for client in (here, elsewhere):
+        assert client.get("/account").headers["location"].startswith("/login")
+    assert team.browser("ana").get("/account").status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/nowhere", "/datasets/other", "/datasets/visits/answers/99", "/static/../app.py"])

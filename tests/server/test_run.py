@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -100,10 +101,30 @@ def test_the_demonstration_answers_at_a_deadline_and_a_kill_loses_no_charge(fold
 
 
 def test_it_stops_when_asked_and_finishes_what_runs(folder: Path) -> None:
+    """An answer that waits for its deadline still arrives, while new questions are not taken any more."""
     port = free_port()
     with running("--demo", port=port, folder=folder) as process:
-        os.kill(process.pid, signal.SIGTERM)
+        settings = settings_of(folder)
+        headers, place = token_of(people_of(settings), "ana"), f"http://127.0.0.1:{port}/api/v1/datasets/visits"
+        ledger = open_description(settings.datasets["visits"]).budget().ledger
+        before, sent = (
+            len(ledger.entries("visits")),
+            {"sql": "SELECT SUM(cost) AS t FROM visits", "price": "zcdp(0.01)"},
+        )
+        with ThreadPoolExecutor(1) as one:
+            running_one = one.submit(httpx.post, f"{place}/ask", json=sent, headers=headers, timeout=120)
+            while len(ledger.entries("visits")) == before:
+                assert not running_one.done(), running_one.result().text
+                time.sleep(0.01)
+            os.kill(process.pid, signal.SIGTERM)
+            assert not running_one.done()
+            answer = running_one.result()
         assert process.wait(timeout=60) in (0, -signal.SIGTERM)
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["receipt"]["entry"] == before + 1
+        with pytest.raises(httpx.TransportError):
+            httpx.get(f"{place}/answers", headers=headers)
+    assert len(ledger.entries("visits")) == before + 1
 
 
 def test_settings_come_from_a_file_and_the_first_administrator_from_the_console(folder: Path, tmp_path: Path) -> None:

@@ -71,14 +71,15 @@ def test_ask_request_approve_read_and_verify(browser: Browser, served: tuple[Tea
         context.close()
 
 
-def test_two_tabs_the_way_back_and_an_ended_session(browser: Browser, served: tuple[Team, str]) -> None:
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_two_tabs_the_way_back_and_an_ended_session(browser: Browser, served: tuple[Team, str], language: str) -> None:
     team, address = served
-    context = entered(browser, address, "ana", "en")
+    context = entered(browser, address, "ana", language)
     one, two = context.new_page(), context.new_page()
     for tab in (one, two):
         tab.goto(f"{address}/datasets/visits/ask")
         tab.fill("#sql", SQL)
-        tab.fill("#price", "zcdp(0.012)")
+        tab.fill("#price", {"en": "zcdp(0.012)", "ar": "zcdp(0.014)"}[language])
         tab.click("form#question button.main")
         tab.wait_for_url("**/answers/*")
     assert one.url == two.url  # the second is answered from what was kept
@@ -92,6 +93,7 @@ def test_two_tabs_the_way_back_and_an_ended_session(browser: Browser, served: tu
     two.wait_for_url("**/login")
     one.goto(f"{address}/datasets/visits")
     assert "/login" in one.url
+    assert one.locator("html").get_attribute("lang") == language
     context.close()
 
 

@@ -109,6 +109,21 @@ def test_a_session_can_be_ended_and_a_new_password_ends_all(people: Users) -> No
     assert people.check("ana", "another long phrase") == ana
 
 
+def test_all_sessions_of_one_person_are_counted_and_ended(people: Users, clock: Clock) -> None:
+    ana, noor = (people.add(name, UserRole.ANALYST, PHRASE) for name in ("ana", "noor"))
+    old = people.begin(ana)
+    clock.later(minutes=29)
+    other = people.begin(noor)
+    new = people.begin(ana)
+    assert people.sessions("ana") == 2
+    clock.later(minutes=2)
+    assert people.sessions("ana") == 1  # the old one is idle
+    people.end_all("ana")
+    assert people.sessions("ana") == 0
+    assert [people.session(each) for each in (old, new)] == [None, None]
+    assert people.session(other) == noor
+
+
 def test_an_invitation_is_used_once_and_expires(people: Users, clock: Clock) -> None:
     token = people.invite("ben", UserRole.AUDITOR, by="admin")
     assert people.invited(token + "x") is None

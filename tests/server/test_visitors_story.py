@@ -58,9 +58,15 @@ def test_who_is_invited_chooses_a_password_and_asks(browser: Browser, served: tu
     own.close()
 
 
-def test_other_sites_other_names_and_the_same_form_again(browser: Browser, served: tuple[Team, str]) -> None:
+REFUSED = {"en": ("This was sent from another site.", "not known under this name"), "ar": ("موقع آخر", "بهذا الاسم")}
+
+
+@pytest.mark.parametrize("language", REFUSED)
+def test_other_sites_other_names_and_the_same_form_again(
+    browser: Browser, served: tuple[Team, str], language: str
+) -> None:
     team, address = served
-    context = entered(browser, address, "ana", "en")
+    context = entered(browser, address, "ana", language)
     tab = context.new_page()
     tab.goto(f"{address}/datasets/visits/ask")
     mark = tab.locator("form#question input[name=mark]").get_attribute("value")
@@ -75,13 +81,15 @@ def test_other_sites_other_names_and_the_same_form_again(browser: Browser, serve
     with other.expect_response(f"{address}/datasets/visits/ask") as refused:
         other.click("button")
     assert refused.value.status == 403  # even with a mark that somebody has seen
+    assert REFUSED[language][0] in refused.value.text()
 
     named = other.goto(address.replace("127.0.0.1", "localhost") + "/datasets/visits")
     assert named is not None
     assert named.status == 421
+    assert REFUSED[language][1] in named.text()
 
     tab.fill("#sql", SQL)
-    tab.fill("#price", "zcdp(0.017)")
+    tab.fill("#price", {"en": "zcdp(0.017)", "ar": "zcdp(0.018)"}[language])
     with tab.expect_request(lambda request: request.method == "POST" and request.url.endswith("/ask")) as sent:
         tab.click("form#question button.main")
     tab.wait_for_url("**/answers/*")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -108,3 +111,43 @@ def test_a_budget_that_pays_for_five_pays_for_five(two: Two) -> None:
     assert two.budget.standing() == two.budget.ledger.check("visits")
     numbers = sorted(each.json()["receipt"]["entry"] for each in found if each.status_code == 200)
     assert numbers == [entry.number for entry in two.budget.ledger.entries("visits")]
+
+
+def test_a_worker_that_a_busy_machine_held_up_is_not_killed(two: Two) -> None:
+    """Whoever kills it loses the answers that wait in it, after their charge."""
+    before = workers(two.process.pid)
+    assert len(before) == 2
+    for each in before:
+        os.kill(each, signal.SIGSTOP)
+    time.sleep(8)  # uvicorn by itself waits for five
+    for each in before:
+        os.kill(each, signal.SIGCONT)
+    two.wait()
+    time.sleep(1)
+    assert workers(two.process.pid) == before
+
+
+def test_a_worker_that_died_is_replaced(two: Two) -> None:
+    before = workers(two.process.pid)
+    os.kill(before[0], signal.SIGKILL)
+    for _ in range(900):  # longer than it may be held up
+        now = workers(two.process.pid)
+        if len(now) == 2 and before[0] not in now:
+            break
+        time.sleep(0.1)
+    else:
+        pytest.fail("nobody takes its place")
+    body = {"sql": "SELECT COUNT(*) AS n FROM visits", "price": "zcdp(0.001)", "fresh": True}
+    two.wait()
+    assert [each.status_code for each in two.at_once([body] * 4, [""] * 4)] == [200] * 4
+
+
+def workers(parent: int) -> list[int]:
+    """The worker processes of a server; not the process that counts what they share."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            of = int((path / "stat").read_text().rpartition(")")[2].split()[1])
+            if of == parent and b"spawn_main" in (path / "cmdline").read_bytes():
+                found.append(int(path.name))
+    return sorted(found)

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 OPTION = "--server"
 TOKEN, FILE = "SITR_TOKEN", "SITR_TOKEN_FILE"
 
-FAR = ("ask", "preview", "histogram", "suggest", "synthesize", "publish")
+FAR = (
+    *("ask", "preview", "histogram", "suggest", "synthesize", "publish"),
+    *("request", "queue", "approve", "refuse"),
+)
 """The commands that can ask a server."""
 
 _server: ContextVar[str] = ContextVar("server", default="")
@@ -66,7 +69,12 @@ def asking(address: str) -> Iterator[None]:
         _server.reset(token)
 
 
-def far(name: Path, *local: object, environment: Mapping[str, str] = os.environ) -> Budget | None:
+def asked_server() -> str:
+    """The address of the server that is asked; empty if none is."""
+    return _server.get()
+
+
+def far(name: object, *local: object, environment: Mapping[str, str] = os.environ) -> Budget | None:
     """The budget of the data set of this name on the server that is asked; None if none is.
 
     `local` are the values of options that make no sense there.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from sitr.cli.far import far
 from sitr.cli.ledger_care import opened_ledger
 from sitr.cli.options import Json, LedgerHere
 from sitr.cli.terminal import console, say_json
@@ -28,11 +29,14 @@ def queue(
 
     A request is asked, approved, refused, expired or answered. Decide with sitr approve or sitr refuse.
 
+    With --server, name the data set in place of the ledger.
+
     Example: sitr queue sitr.db
     """
     from sitr.ledger.approval import queue as queued
 
-    show(queued(opened_ledger(ledger), dataset), as_json=as_json)
+    there = far(ledger, dataset)
+    show(queued(opened_ledger(ledger), dataset) if there is None else there.queue(), as_json=as_json)
 
 
 def show(found: Sequence[Proposal], *, as_json: bool) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from sitr.cli.far import far
 from sitr.cli.ledger_care import opened_ledger
 from sitr.cli.options import Json, LedgerHere
 from sitr.cli.queue import show
@@ -19,10 +20,16 @@ def refuse(
 ) -> None:
     """Refuse a request that somebody else made.
 
-    It cannot be asked. The decision is recorded in the ledger and is never revised.
+    It cannot be asked. The decision is recorded in the ledger and is never revised. With --server, name the
+    data set in place of the ledger.
 
     Example: sitr refuse sitr.db 7
     """
     from sitr.ledger.approval import refuse as decided
 
-    show([decided(opened_ledger(ledger), number, reason=reason)], as_json=as_json)
+    there = far(ledger)
+    if there is None:
+        found = decided(opened_ledger(ledger), number, reason=reason)
+    else:
+        found = there.refuse(number, reason=reason)
+    show([found], as_json=as_json)

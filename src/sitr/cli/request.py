@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from sitr.cli.far import asked_server
 from sitr.cli.grouped import grouped
 from sitr.cli.options import Budget, Description, Json, Ledger, Sql
 from sitr.cli.paying import Account, Paying, PeriodName
@@ -46,11 +47,12 @@ def request(
     made = asked.propose(paid, reason=reason, days=days)
     show([made], as_json=as_json)
     if not as_json:
-        place = shlex.quote(str(getattr(asked.at.ledger, "place", ledger)))
+        place = shlex.quote(str(description if asked_server() else getattr(asked.at.ledger, "place", ledger)))
+        at = f" --server {shlex.quote(asked_server())}" if asked_server() else ""
         out = console()
         out.print(said("Nothing was spent. Now somebody else decides, with one of these commands:"), soft_wrap=True)
         for command in ("approve", "refuse"):
-            out.print(f"  sitr {command} {place} {made.number}", soft_wrap=True)
+            out.print(f"  sitr{at} {command} {place} {made.number}", soft_wrap=True)
         out.print(
             said(
                 f"When it is approved, repeat your command as sitr ask, with --request {made.number} instead of "

@@ -6,6 +6,7 @@ problems       the errors of a server as the same errors that Sitr raises here
 books          the ledger of a data set, as far as its server shows it
 call           how a question is sent
 far            budgets whose questions are planned and previewed here, and asked there
+far_team       what a team does: divide the budget, set rules and roles, ask for approval, and decide
 far_synthesis  synthetic rows: the model is fitted there, and rows are drawn here
 connect        `sitr.connect`
 =============  ========================================================================================================

@@ -14,6 +14,7 @@ from sitr.errors import LedgerError
 from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
 from sitr.ledger.entry import DIRECT, Account, Entry, Seal, Sealed, Warrant
+from sitr.ledger.proposals import Proposal, Status
 from sitr.session.carried import read, read_entry, read_filter
 from sitr.session.kept import UNREADABLE
 
@@ -127,6 +128,19 @@ class ServerLedger:
     def seal(self, entry: int, kind: Sealed, sha256: str) -> None:
         """Refused: only the server records hashes."""
         _refuse()
+
+
+def read_proposal(content: Any) -> Proposal:
+    """A request, as a server sends it."""
+    try:
+        read = {
+            "at": datetime.fromisoformat(content["at"]),
+            "expires": datetime.fromisoformat(content["expires"]),
+            "status": Status(content["status"]),
+        }
+        return Proposal(**{**content, **read})
+    except UNREADABLE:
+        raise no_server() from None
 
 
 def _refuse() -> NoReturn:

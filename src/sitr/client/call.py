@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from uuid import uuid4
 
-from sitr.client.books import ServerLedger
+from sitr.client.books import ServerLedger, read_proposal
+from sitr.client.connection import new_key
 from sitr.dataclass import dataclass
 from sitr.errors import InvalidUse, LedgerError
 from sitr.flavors.notation import write
 from sitr.flavors.price import Price, price_of
 from sitr.ledger.entry import Warrant
+from sitr.ledger.proposals import Proposal
 from sitr.ledger.receipt import Receipt
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.question import AggregateQuestion
@@ -43,6 +44,16 @@ class FarCall:
         check_same(released.plan, plan)
         return released, receipt
 
+    def propose(self, question: Question, plan: Plan, *, price: Price, reason: str, days: int) -> Proposal:
+        """Ask somebody on the server to approve a question. It refuses one that it understands differently."""
+        if self.route != "ask":
+            raise InvalidUse(
+                given="A server takes requests for questions in SQL only.", do="Write the question in SQL."
+            )
+        sent = {**self.sent(question), "price": write(price_of(price)), "plan": WrittenPlan(plan).hash}
+        sent |= {"reason": reason, "days": days, "account": self.books.share, "period": self.books.period}
+        return read_proposal(self.books.connection.post(f"{self.books.place}/requests", sent, key=new_key()))
+
     def posted(
         self, question: Question, plan: Plan, *, price: Price, warrant: Warrant, fresh: bool, **more: object
     ) -> Any:
@@ -56,7 +67,7 @@ class FarCall:
         sent |= {"account": self.books.share} if self.books.share else {}
         sent |= {"period": self.books.period} if self.books.period else {}
         sent |= {"request": warrant.request} if warrant.request else {}
-        place, key = f"{self.books.place}/{self.route}?exact=true", warrant.key or f"client-{uuid4()}"
+        place, key = f"{self.books.place}/{self.route}?exact=true", warrant.key or new_key()
         return self.books.connection.post(place, sent | more, key=key)
 
     def sent(self, question: Question) -> Body:

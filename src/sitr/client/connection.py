@@ -10,6 +10,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import quote, urlsplit
+from uuid import uuid4
 
 from sitr.client.problems import error_of
 from sitr.errors import InvalidUse, LedgerBusy, LedgerError, printable, quoted
@@ -76,6 +77,10 @@ class ServerConnection:
         data = json.dumps(body, allow_nan=False).encode()
         return _content(self._twice("POST", path, data, headers) if key else self._sent("POST", path, data, headers))
 
+    def put(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Send what takes the place of something else. To do so again changes nothing, so it is tried once more."""
+        return _content(self._twice("PUT", path, json.dumps(body, allow_nan=False).encode(), {}))
+
     def _twice(self, method: str, path: str, body: bytes | None, more: Mapping[str, str]) -> tuple[str, bytes]:
         try:
             return self._sent(method, path, body, more)
@@ -115,6 +120,11 @@ class ServerConnection:
             trusted = ssl.create_default_context()
             return HTTPSConnection(self.host, self.port, timeout=self.timeout, context=trusted)
         return HTTPConnection(self.host, self.port, timeout=self.timeout)
+
+
+def new_key() -> str:
+    """A key of nobody else, under which something is done once."""
+    return f"client-{uuid4()}"
 
 
 class ConnectionLost(LedgerBusy):

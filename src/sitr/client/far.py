@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
 
-from sitr.client.books import ServerLedger
 from sitr.client.call import FarCall
+from sitr.client.far_team import FarShared
 from sitr.dataclass import dataclass
 from sitr.errors import InvalidUse
 from sitr.flavors.notation import write
@@ -38,12 +38,8 @@ Sent = TypeVar("Sent", bound=Request[Any])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class FarBudget(Budget):
+class FarBudget(FarShared, Budget):
     """The budget of a data set on a server. It is used like any other."""
-
-    @property
-    def _books(self) -> ServerLedger:
-        return cast("ServerLedger", self._at.ledger)
 
     def sql(self, text: str, **limits: Any) -> AggregateRequest:
         """A question in SQL: see `Budget.sql`."""
@@ -116,7 +112,7 @@ class FarBudget(Budget):
 
     def account(self, name: str) -> Self:
         """The same budget, charged to a sub-budget. The server says whether it is yours."""
-        books = replace(self._books, share=name)
+        books = replace(self._books, share=self._path(name))
         return replace(self, _at=replace(self._at, ledger=books, elsewhere=FarCall(books)))
 
     def answers(self) -> list[int]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from sitr.errors import NotAllowed
 from sitr.flavors.notation import parse
+from sitr.ledger.approval import DAYS
 from sitr.report.envelope import promise_dict
-from sitr.server import certificates, content, registered
+from sitr.server import content, registered
 from sitr.server.access import ANYONE, EVERYBODY, Allowed, Caller, Decided, Everybody, Here, Limits, NotFound, Previewed
 from sitr.server.api_questions import Asks, Exact, MayPreview, Object, answered
 from sitr.server.attempts import Attempts
@@ -19,6 +20,8 @@ from sitr.server.bodies import Body, OneQuestion
 from sitr.server.compared import compared, similar
 from sitr.server.described import described
 from sitr.server.metrics import exposition
+from sitr.server.office import Office
+from sitr.server.once import Once, Onced
 from sitr.server.previews import PreviewPayment
 from sitr.server.previews import preview as previewed
 from sitr.server.role import Scope, UserRole
@@ -61,6 +64,8 @@ class ProposalBody(PricedBody):
     """A question for a steward to approve."""
 
     reason: str = Field(max_length=MOST_REASON)
+    days: int = Field(DAYS, description="How long it is valid, from 1 to 366.")
+    plan: str | None = Field(None, max_length=64, description="The hash of the plan that the client expects.")
 
 
 class RegistrationBody(Body):
@@ -77,51 +82,11 @@ class DecisionBody(Body):
     reason: str = Field("", max_length=MOST_REASON)
 
 
-class ShareBody(Body):
-    """A sub-budget."""
-
-    account: str
-    amount: str
-
-
-class MoveBody(Body):
-    """A part of a sub-budget that another gets."""
-
-    source: str
-    target: str
-    amount: str
-
-
-class RulesBody(Body):
-    """The rules of a data set. Empty ones refuse nothing."""
-
-    least: str = ""
-    per_hour: int = Field(0, ge=0)
-    approve_above: str = ""
-
-
-class MemberBody(Body):
-    """Somebody's role in a data set."""
-
-    user: str
-    role: Literal["steward", "analyst", "auditor", "none"]
-    account: str = ""
-
-
 class InvitationBody(Body):
     """An account to be made."""
 
     name: str
     role: UserRole
-
-
-class CertificateBody(Body):
-    """A certificate, as it was written."""
-
-    model_config = ConfigDict(str_max_length=2_000_000)  # the limit of the whole request is less, unless it is raised
-
-    page: str = Field(description="The whole HTML file.")
-    file: str = Field("", max_length=200, description="Its name, for messages.")
 
 
 class IdentityBody(Body):
@@ -179,13 +144,23 @@ def datasets(caller: Reads, office: Here) -> list[dict[str, Any]]:
 
 @router.post("/datasets", status_code=201)
 def register(
-    body: RegistrationBody, caller: Stewards, office: Here, people: Everybody, limiter: Limits, settings: Decided
+    body: RegistrationBody,
+    caller: Stewards,
+    office: Here,
+    people: Everybody,
+    limiter: Limits,
+    settings: Decided,
+    once: Onced,
 ) -> dict[str, Any]:
     """Register a data set: a file in a folder that the operator has opened, its description and its budget."""
     limiter.count("ask", caller.name, most=settings.answers_per_minute)
     made = registered.Registered(body.name, body.description, body.budget)
-    registered.register(office, people, settings, caller.user, made)
-    return content.dataset(office.open(caller.user, body.name))
+
+    def done() -> dict[str, Any]:
+        registered.register(office, people, settings, caller.user, made)
+        return content.dataset(office.open(caller.user, body.name))
+
+    return cast("dict[str, Any]", once(caller, body, done))
 
 
 @router.get("/datasets/{name}")
@@ -195,9 +170,9 @@ def dataset(name: str, caller: Reads, office: Here) -> dict[str, Any]:
 
 
 @router.post("/datasets/{name}/take", status_code=204)
-def take(name: str, caller: Stewards, office: Here) -> None:
+def take(name: str, caller: Stewards, office: Here, once: Onced) -> None:
     """Become the first steward of a data set that has none."""
-    office.take(caller.user, name)
+    once(caller, None, lambda: office.take(caller.user, name))
 
 
 # Questions
@@ -276,13 +251,16 @@ def requests(name: str, caller: Reads, office: Here) -> list[dict[str, Any]]:
 
 @router.post("/datasets/{name}/requests", status_code=201)
 def propose(
-    name: str, body: ProposalBody, caller: Asks, office: Here, limiter: Limits, settings: Decided
+    name: str, body: ProposalBody, caller: Asks, office: Here, limiter: Limits, settings: Decided, once: Onced
 ) -> dict[str, Any]:
     """Ask a steward to approve a question at a price."""
     limiter.count("request", caller.name, most=settings.answers_per_minute)
-    paid: dict[str, Any] = {"account": body.account, "period": body.period}
-    made = office.propose(caller.user, name, body.question(), body.price, reason=body.reason, **paid)
-    return content.proposal(made)
+    said = {name: getattr(body, name) for name in ("reason", "days", "account", "period", "plan")}
+
+    def done() -> dict[str, Any]:
+        return content.proposal(office.propose(caller.user, name, body.question(), body.price, **said))
+
+    return cast("dict[str, Any]", once(caller, body, done))
 
 
 @router.get("/datasets/{name}/requests/{number}/similar")
@@ -295,68 +273,27 @@ def similar_answers(name: str, number: int, caller: Reads, office: Here) -> list
 
 
 @router.post("/datasets/{name}/requests/{number}/approve")
-def approve(name: str, number: int, body: DecisionBody, caller: Stewards, office: Here) -> dict[str, Any]:
+def approve(name: str, number: int, body: DecisionBody, caller: Stewards, office: Here, once: Onced) -> dict[str, Any]:
     """Approve a request that somebody else made."""
-    return content.proposal(office.decide(caller.user, name, number, approve=True, reason=body.reason))
+    return _decided(office, once, caller, (name, number), body, approve=True)
 
 
 @router.post("/datasets/{name}/requests/{number}/refuse")
-def refuse(name: str, number: int, body: DecisionBody, caller: Stewards, office: Here) -> dict[str, Any]:
+def refuse(name: str, number: int, body: DecisionBody, caller: Stewards, office: Here, once: Onced) -> dict[str, Any]:
     """Refuse a request that somebody else made."""
-    return content.proposal(office.decide(caller.user, name, number, approve=False, reason=body.reason))
+    return _decided(office, once, caller, (name, number), body, approve=False)
 
 
-# The books
+def _decided(
+    office: Office, once: Once, caller: Caller, at: tuple[str, int], body: DecisionBody, *, approve: bool
+) -> dict[str, Any]:
+    def done() -> dict[str, Any]:
+        return content.proposal(office.decide(caller.user, *at, approve=approve, reason=body.reason))
+
+    return cast("dict[str, Any]", once(caller, body, done))
 
 
-@router.get("/datasets/{name}/ledger")
-def ledger(name: str, caller: Audits, office: Here) -> dict[str, Any]:
-    """The budget, its sub-budgets, roles and rules, and every charge."""
-    found = office.books(caller.user, name)
-    return content.dataset(found) | {
-        "members": {who: member.duty.value for who, member in found.members.items()},
-        "entries": [content.entry(each) for each in office.entries(caller.user, name)],
-    }
-
-
-@router.get("/datasets/{name}/ledger/verify")
-def verify(name: str, caller: Audits, office: Here) -> dict[str, Any]:
-    """Whether every row of the ledger is as it was signed, and the chain is whole."""
-    return content.examined(office.examine(caller.user, name))
-
-
-@router.post("/datasets/{name}/certificates/verify", response_model=Object)
-def verify_certificate(name: str, body: CertificateBody, caller: Audits, office: Here) -> Any:
-    """Whether the ledger recorded exactly this page for an entry of this data set. Reads no rows."""
-    page = body.page.encode(errors="replace")
-    return certificates.as_json(certificates.verified(office, caller.user, name, page, file=body.file))
-
-
-# What stewards and administrators do
-
-
-@router.post("/datasets/{name}/accounts", status_code=204)
-def allot(name: str, body: ShareBody, caller: Stewards, office: Here) -> None:
-    """Make a sub-budget, or change it."""
-    office.allot(caller.user, name, body.account, body.amount)
-
-
-@router.post("/datasets/{name}/accounts/move", status_code=204)
-def move(name: str, body: MoveBody, caller: Stewards, office: Here) -> None:
-    """Move a part of a sub-budget to another."""
-    office.move(caller.user, name, body.source, body.target, body.amount)
-
-
-@router.put("/datasets/{name}/rules", status_code=204)
-def rules(name: str, body: RulesBody, caller: Stewards, office: Here) -> None:
-    """Set the rules of a data set. They replace earlier ones."""
-    office.rule(caller.user, name, least=body.least, rate=body.per_hour, approval=body.approve_above)
-
-
-@router.put("/datasets/{name}/members", status_code=204)
-def assign(name: str, body: MemberBody, caller: Stewards, office: Here, people: Everybody) -> None:
-    """Give somebody a role in a data set, or take it away."""
-    office.assign(caller.user, name, body.user, body.role, people=people, account=body.account)
+# What administrators do
 
 
 @router.get("/users")

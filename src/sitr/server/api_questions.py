@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Query
+from fastapi import APIRouter, Depends, Query
 from fastapi.responses import JSONResponse
 
 from sitr.ledger.looking import looking
@@ -28,6 +28,7 @@ from sitr.server.bodies import (
 )
 from sitr.server.limiter import Limiter
 from sitr.server.office import Office
+from sitr.server.once import Key
 from sitr.server.releases import Terms
 from sitr.server.role import Scope, UserRole
 from sitr.server.settings import Settings
@@ -41,7 +42,6 @@ Asks = Annotated[Caller, Depends(Allowed(ASKERS, Scope.ASK))]
 MayPreview = Annotated[Caller, Depends(Allowed(ASKERS))]
 
 Object = dict[str, Any]
-Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
 Exact = Annotated[bool, Query(description="The answer as the server keeps it, with its whole receipt.")]
 
 

@@ -15,7 +15,7 @@ from urllib.request import urlopen
 from fastapi import FastAPI
 
 from sitr.namespace import Later, needs
-from sitr.server import api, api_questions, federated, pages, play, visitors
+from sitr.server import api, api_books, api_questions, federated, pages, play, visitors
 from sitr.server.failures import handle
 from sitr.server.guard import Guard
 from sitr.server.limiter import Limiter
@@ -53,8 +53,8 @@ def create(settings: Settings, people: Users) -> Guard:
     app.state.previews = Previews()
     app.state.provider = _provider(settings)
     app.state.office = Office(descriptions, _webhook(settings.webhook))
-    for routes in (api.router, api_questions.router, visitors.router, federated.router, play.router, pages.router):
-        app.include_router(routes)
+    for routes in (api, api_questions, api_books, visitors, federated, play, pages):
+        app.include_router(routes.router)
     describe(app)
     handle(app)
     guard = Guard(app, settings)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from sitr.dataset.schema import NUMERIC, Kind, Table
-from sitr.errors import InvalidUse, quoted
+from sitr.errors import InvalidUse, SitrError, quoted
 from sitr.flavors.notation import parse, write
 from sitr.questions.aggregate.release import Release
 from sitr.questions.aggregate.spelling import identifier
@@ -38,6 +41,14 @@ class DraftQuestion:
     def asked(self) -> SentQuestion:
         """For the office."""
         return SentQuestion(self.sql, self.limits)
+
+    def once(self, key: str, *more: str) -> str:
+        """The key of a form with what is in it: sent twice, it is done once; changed and sent, it is something else."""
+        price = self.price.strip()
+        with suppress(SitrError):  # it is refused later
+            price = write(parse(price))
+        said = [key, self.sql.strip(), price, self.limits, self.period, *more]
+        return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,16 +20,6 @@ from sitr.server.tokens import hashed, new_token
 LONGEST = timedelta(minutes=10)
 """How long somebody may take at the identity provider."""
 
-TABLES = """
-DROP TABLE IF EXISTS attempts;
-CREATE TABLE IF NOT EXISTS logins (
-    hash TEXT PRIMARY KEY, state TEXT NOT NULL, nonce TEXT NOT NULL, verifier TEXT NOT NULL, goal TEXT NOT NULL,
-    invitation TEXT NOT NULL, account TEXT NOT NULL, expires TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS identities (
-    issuer TEXT NOT NULL, subject TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (issuer, subject),
-    UNIQUE (issuer, name));
-"""
-
 
 class NotIdentified(Exception):
     """The provider did not say who this is, or not in a way that can be trusted."""
@@ -67,8 +57,6 @@ class Attempts:
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(self.path, timeout=30, isolation_level=None)) as connection:
-            for statement in filter(str.strip, TABLES.split(";")):
-                connection.execute(statement)
             connection.execute("BEGIN IMMEDIATE")
             with connection:
                 yield connection

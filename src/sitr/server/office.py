@@ -27,7 +27,7 @@ from sitr.errors import (
     SourceError,
 )
 from sitr.flavors.notation import parse
-from sitr.ledger.approval import queue
+from sitr.ledger.approval import DAYS, queue
 from sitr.ledger.entry import Account, Entry
 from sitr.ledger.examine import Examined
 from sitr.ledger.looking import looking
@@ -40,7 +40,7 @@ from sitr.report.chart.spending import chart as spending
 from sitr.report.chart.svg import standalone
 from sitr.server.discreet import busy, discreet, places_of, without_places
 from sitr.server.role import UserRole
-from sitr.server.sent import SentQuestion, check_reason, understood
+from sitr.server.sent import SentQuestion, check_plan, check_reason, understood
 from sitr.server.users import User, Users
 from sitr.session.answer import Answer
 from sitr.session.budget import Budget
@@ -263,13 +263,17 @@ class Office:
         price: str,
         *,
         reason: str,
+        days: int = DAYS,
         account: str = "",
         period: str = "",
+        plan: str | None = None,
     ) -> Proposal:
         """Ask a steward to approve a question."""
         check_reason(reason)
         with self.acting_as(user, name) as found:
-            made = understood(found.paying(account, period=period), asked).propose(parse(price), reason=reason)
+            request = understood(found.paying(account, period=period), asked)
+            check_plan(request, paid := parse(price), plan)
+            made = request.propose(paid, reason=reason, days=days)
         self.told("requested", {"dataset": name, "number": made.number})
         return made
 
@@ -349,18 +353,25 @@ class Office:
         with self.acting_as(user, name) as found:
             found.budget.allot(share, parse(amount))
 
+    def reserve(self, user: User, name: str, share: str, amount: str) -> None:
+        """Set an amount aside for a sub-budget."""
+        with self.acting_as(user, name) as found:
+            found.budget.reserve(share, parse(amount))
+
     def move(self, user: User, name: str, source: str, target: str, amount: str) -> None:
         """Move a part of a sub-budget to another."""
         with self.acting_as(user, name) as found:
             found.budget.move(source, target, parse(amount))
 
-    def rule(self, user: User, name: str, *, least: str, rate: int, approval: str) -> None:
-        """Set the least price, the questions in an hour, and above which price a question needs approval."""
+    def rule(
+        self, user: User, name: str, *, least: str = "", rate: tuple[int, int] = (0, 0), approval: str = ""
+    ) -> None:
+        """Set the least price, how many questions are answered within which seconds, and what needs approval."""
         with self.acting_as(user, name) as found:
             found.budget.rule(
                 least=parse(least) if least else None,
-                questions=rate,
-                seconds=3600 if rate else 0,
+                questions=rate[0],
+                seconds=rate[1] if rate[0] else 0,
                 approval=parse(approval) if approval else None,
             )
 

@@ -17,10 +17,10 @@ from sitr.errors import InvalidUse
 from sitr.flavors.notation import parse
 from sitr.ledger.looking import looking
 from sitr.server.office import Office
+from sitr.server.sent import check_plan
 from sitr.server.users import User
 from sitr.session.answer import Answer
 from sitr.session.budget import Budget
-from sitr.session.kept import WrittenPlan
 from sitr.session.request import Preview, Request
 from sitr.session.synthetic import Synthetic
 
@@ -48,11 +48,7 @@ def release(office: Office, user: User, name: str, make: Made, terms: Terms) -> 
         with looking():
             budget = found.paying(terms.account, request=terms.request, key=terms.key, period=terms.period)
         asked, price = understood(make, budget), parse(terms.price)
-        if terms.plan is not None and WrittenPlan(asked.question.plan(price)).hash != terms.plan:
-            raise InvalidUse(
-                given="The server understands this question differently than the client that planned it.",
-                do="Write it in SQL, and check that both run the same version of Sitr; nothing was spent.",
-            )
+        check_plan(asked, price, terms.plan)
         return cast("Answer", asked.release(price, fresh=terms.fresh))
 
 

@@ -18,6 +18,13 @@ from sitr.server.connection import PunctualProtocol
 from sitr.server.settings import SECRET, Settings
 from sitr.server.users import Users
 
+PATIENCE = 120
+"""Seconds in which a worker process may finish what runs when the server stops."""
+
+HELD_UP = 30
+"""Seconds in which a worker process must show that it lives. One that a busy machine held up for a few seconds would
+otherwise be killed, and the answers that wait in it would be lost after their charge."""
+
 CARRIED = "SITR_SERVER_SETTINGS"
 """The environment variable by which worker processes get the settings."""
 
@@ -36,7 +43,8 @@ def serve(settings: Settings) -> None:
         server_header=False,
         access_log=False,  # it would hold addresses with their queries
         log_level="warning",
-        timeout_graceful_shutdown=120,
+        timeout_graceful_shutdown=PATIENCE,
+        timeout_worker_healthcheck=HELD_UP,
         limit_concurrency=1000,
     )
 

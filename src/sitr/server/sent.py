@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sitr.errors import InvalidUse
+from sitr.flavors.promise import Promise
 from sitr.session.aggregate import AggregateRequest
 from sitr.session.budget import Budget
+from sitr.session.kept import WrittenPlan
+from sitr.session.request import Request
 
 MOST_LETTERS = 10_000
 """The longest question. The time to read and to plan one grows faster than its length."""
@@ -41,6 +44,15 @@ def understood(budget: Budget, asked: SentQuestion) -> AggregateRequest:
         return budget.sql(asked.sql, **asked.limits)
     except RecursionError:  # before any charge
         raise InvalidUse(given="The question is nested too deeply.", do="Write it with fewer brackets.") from None
+
+
+def check_plan(asked: Request[Any], price: Promise, expected: str | None) -> None:
+    """Refuse a question of which the client has made another plan, by its hash; None if it has made none."""
+    if expected is not None and WrittenPlan(asked.question.plan(price)).hash != expected:
+        raise InvalidUse(
+            given="The server understands this question differently than the client that planned it.",
+            do="Write it in SQL, and check that both run the same version of Sitr; nothing was spent.",
+        )
 
 
 def check_length(asked: Sequence[SentQuestion]) -> None:

@@ -20,25 +20,11 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from sitr.errors import InvalidUse, NotAllowed, quoted
 from sitr.server.attempts import Attempts
 from sitr.server.role import Scope, UserRole
+from sitr.server.state import upgrade
 from sitr.server.tokens import hashed, new_api_token, new_token
 
 LEAST_PASSWORD = 12
 """The fewest characters of a password."""
-
-TABLES = """
-CREATE TABLE IF NOT EXISTS users (
-    name TEXT PRIMARY KEY, role TEXT NOT NULL, password TEXT NOT NULL, enabled INTEGER NOT NULL DEFAULT 1,
-    created TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS invitations (
-    hash TEXT PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL, by TEXT NOT NULL, expires TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS sessions (
-    hash TEXT PRIMARY KEY, name TEXT NOT NULL, started TEXT NOT NULL, seen TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS tokens (
-    number INTEGER PRIMARY KEY, hash TEXT UNIQUE NOT NULL, name TEXT NOT NULL, label TEXT NOT NULL,
-    scope TEXT NOT NULL, expires TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS datasets (
-    name TEXT PRIMARY KEY, description TEXT NOT NULL, by TEXT NOT NULL, at TEXT NOT NULL);
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +71,7 @@ class Users:
         path.touch(mode=0o600, exist_ok=True)
         used = hasher or PasswordHasher()
         found = cls(path, idle, longest, hasher=used, _unknown=used.hash(new_token()))
-        with found._writing() as connection:
-            connection.executescript(TABLES)
+        upgrade(path)
         return found
 
     @contextmanager
@@ -260,6 +245,18 @@ class Users:
         """End a session."""
         with self._writing() as connection:
             connection.execute("DELETE FROM sessions WHERE hash = ?", (hashed(session),))
+
+    def sessions(self, name: str) -> int:
+        """How many sessions of one person are open."""
+        now = self.clock()
+        since = (now - self.longest).isoformat(), (now - self.idle).isoformat()
+        statement = "SELECT COUNT(*) FROM sessions WHERE name = ? AND started >= ? AND seen >= ?"
+        return int(self._rows(statement, name, *since)[0][0])
+
+    def end_all(self, name: str) -> None:
+        """End all sessions of one person."""
+        with self._writing() as connection:
+            connection.execute("DELETE FROM sessions WHERE name = ?", (name,))
 
     # API tokens
 

@@ -40,6 +40,9 @@ class Elsewhere(Protocol):
     def ask(self, question: Any, plan: Any, *, price: Any, warrant: Warrant, fresh: bool) -> tuple[Any, Any]:
         """What the server released for this question, and its receipt. It is charged there, once."""
 
+    def propose(self, question: Any, plan: Any, *, price: Any, reason: str, days: int) -> Any:
+        """The request for somebody else to approve this question, as it is in the ledger of the server."""
+
 
 def check_kind(given: object, kinds: type | tuple[type, ...], *, wanted: str, do: str) -> None:
     """Refuse something of another kind where a question is made."""

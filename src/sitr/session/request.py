@@ -131,6 +131,10 @@ class Request(Displayed, Generic[Answered_co]):
                 do="Request questions about one data set.",
             )
         found = self.preview(price, **amounts)
+        if self.at.elsewhere is not None:
+            paid, far = found.offered or found.price, self.at.elsewhere
+            made = far.propose(self.question, found.plan, price=paid, reason=reason, days=days)
+            return cast("Proposal", made)
         try:
             errors = dict(found.errors())
         except QuestionError:  # they depend on the data

@@ -19,9 +19,10 @@ from sitr.plans.prices import amount, flavored, with_amount
 from sitr.report.chart.aggregate import chart
 from sitr.report.imagined import imagined_table
 from sitr.report.page.html import shown as sections_of
-from sitr.server.access import Caller, Decided, Here
+from sitr.server.access import Caller, Decided, Everybody, Here
 from sitr.server.asking import DraftQuestion, DrawnPreview, drawn, starters, words_of
 from sitr.server.office import OpenedDataset
+from sitr.server.once import Once
 from sitr.server.pages.answers import answered
 from sitr.server.pages.forms import Sent
 from sitr.server.pages.routes import Asks, Field, Optional, router, there
@@ -187,7 +188,7 @@ def ask(
     number: Annotated[int, Form(alias="request")] = 0,
 ) -> Any:
     """Charge the price and answer. The form has a key, so that sending it twice is charged once."""
-    terms = Terms(draft.price, period=draft.period, request=number or None, key=key)
+    terms = Terms(draft.price, period=draft.period, request=number or None, key=draft.once(key))
     try:
         with at.paying():
             answer = release(at.office, caller.user, name, partial(understood, asked=draft.asked), terms)
@@ -198,8 +199,13 @@ def ask(
 
 
 @router.post("/datasets/{name}/request")
-def propose(name: str, caller: Asks, at: Sent, draft: Draft, reason: Optional = "") -> Any:
-    """Ask a steward to approve the question, with the caps of the description: what is approved is the question."""
+def propose(
+    name: str, caller: Asks, at: Sent, people: Everybody, key: Field, draft: Draft, reason: Optional = ""
+) -> Any:
+    """Ask a steward to approve the question, with the caps of the description: what is approved is the question.
+
+    Sending the form twice is one request.
+    """
     at.limiter.count("request", caller.name, most=at.settings.answers_per_minute)
     try:
         if draft.limits:
@@ -207,7 +213,9 @@ def propose(name: str, caller: Asks, at: Sent, draft: Draft, reason: Optional = 
                 given="A request on the page has the caps of the description.",
                 do="Empty the fields for caps and bias; nothing was spent.",
             )
-        at.office.propose(caller.user, name, draft.asked, draft.price, reason=reason, period=draft.period)
+        said: dict[str, Any] = {"reason": reason, "period": draft.period}
+        once = Once(people.path, at.request.url.path, draft.once(key, reason.strip()))
+        once(caller, None, lambda: at.office.propose(caller.user, name, draft.asked, draft.price, **said).number)
     except SitrError as error:
         return _form(at.request, caller, at.office.open(caller.user, name), draft, **problems(error))
     return there("/queue")

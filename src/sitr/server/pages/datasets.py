@@ -27,6 +27,8 @@ from sitr.server.role import UserRole
 from sitr.server.sent import SentQuestion, check_length
 from sitr.server.users import User
 
+HOUR = 3600
+
 MOST_NEWS = 5
 """How many requests the first page shows."""
 
@@ -69,6 +71,7 @@ def dataset(request: Request, name: str, caller: Reads, office: Here) -> Any:
         spending=inline(spending(*opened.spent())) if entries else "",
         accounts=tree_of(opened),
         rules=budget.rules(),
+        hour=HOUR,
         columns=described(budget.table),
         example=write(budget.standing().remaining()),
         steward=opened.member is not None and opened.member.duty is Duty.STEWARD,
@@ -163,12 +166,13 @@ def rules(
     office: Here,
     mark: Field,
     least: Optional = "",
-    per_hour: Annotated[int, Form(ge=0)] = 0,
+    questions: Annotated[int, Form(ge=0)] = 0,
+    seconds: Annotated[int, Form(ge=1)] = HOUR,
     approve_above: Optional = "",
 ) -> Any:
     """Set the rules."""
     check_form(request, mark)
-    office.rule(caller.user, name, least=least.strip(), rate=per_hour, approval=approve_above.strip())
+    office.rule(caller.user, name, least=least.strip(), rate=(questions, seconds), approval=approve_above.strip())
     return there(f"/datasets/{name}")
 
 
@@ -179,6 +183,33 @@ def allot(
     """Make a sub-budget, or change it."""
     check_form(request, mark)
     office.allot(caller.user, name, account.strip(), amount.strip())
+    return there(f"/datasets/{name}")
+
+
+@router.post("/datasets/{name}/accounts/reserve")
+def reserve(
+    request: Request, name: str, caller: Stewards, office: Here, mark: Field, account: Field, amount: Field
+) -> Any:
+    """Set an amount aside for a sub-budget."""
+    check_form(request, mark)
+    office.reserve(caller.user, name, account.strip(), amount.strip())
+    return there(f"/datasets/{name}")
+
+
+@router.post("/datasets/{name}/accounts/move")
+def move(
+    request: Request,
+    name: str,
+    caller: Stewards,
+    office: Here,
+    mark: Field,
+    source: Field,
+    target: Field,
+    amount: Field,
+) -> Any:
+    """Move a part of a sub-budget to another."""
+    check_form(request, mark)
+    office.move(caller.user, name, source.strip(), target.strip(), amount.strip())
     return there(f"/datasets/{name}")
 
 

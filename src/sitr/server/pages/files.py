@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from fastapi.responses import Response
@@ -31,6 +32,11 @@ def download(text: str | bytes, media: str, name: str) -> Response:
     """A file under this name, as far as it is harmless."""
     safe = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "-._") else "_" for sign in name)
     return Response(text, media_type=media, headers={"content-disposition": f'attachment; filename="{safe}"'})
+
+
+def written_json(content: Mapping[str, object], name: str) -> Response:
+    """A JSON file, as the command line writes it."""
+    return download(json.dumps(content, sort_keys=True, indent=1) + "\n", "application/json", name)
 
 
 def written(answer: Answer) -> str:

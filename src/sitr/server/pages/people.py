@@ -53,8 +53,8 @@ def account(request: Request, caller: Anybody, people: Everybody, settings: Deci
 def _account(request: Request, caller: Caller, people: Users, settings: Settings, *, token: str = "") -> Any:
     issuer = settings.oidc_issuer
     connected = bool(issuer) and caller.name in Attempts(people.path).bound(issuer)
-    own, scopes = people.tokens(caller.name), tuple(Scope)
-    return page("account.html", request, caller, tokens=own, token=token, scopes=scopes, connected=connected)
+    shown: dict[str, Any] = {"tokens": people.tokens(caller.name), "token": token, "scopes": tuple(Scope)}
+    return page("account.html", request, caller, connected=connected, sessions=people.sessions(caller.name), **shown)
 
 
 @router.post("/account/tokens")
@@ -82,6 +82,14 @@ def revoke(request: Request, number: int, caller: Anybody, people: Everybody, ma
     check_form(request, mark)
     people.revoke(number, of=caller.name)
     return there("/account")
+
+
+@router.post("/account/sessions")
+def end_sessions(request: Request, caller: Anybody, people: Everybody, mark: Field) -> Any:
+    """Log out in all browsers."""
+    check_form(request, mark)
+    people.end_all(caller.name)
+    return there("/login")
 
 
 @router.post("/account/password")

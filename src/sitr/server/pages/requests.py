@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import File, Request, UploadFile
+from fastapi.responses import Response
 
 from sitr.errors import SitrError
 from sitr.flavors.notation import parse
@@ -14,9 +15,11 @@ from sitr.ledger.proposals import Proposal, Status
 from sitr.ledger.shares import Left
 from sitr.report.figures import at_most
 from sitr.report.words.words import in_words
-from sitr.server import certificates
+from sitr.server import books, certificates
 from sitr.server.access import Caller, Here, check_form
 from sitr.server.office import Office, OpenedDataset
+from sitr.server.pages.datasets import tree_of
+from sitr.server.pages.files import written_json
 from sitr.server.pages.routes import Audits, Field, Optional, Reads, Stewards, router, there
 from sitr.server.problems import status_of
 from sitr.server.render import page, problems
@@ -92,6 +95,18 @@ def ledger(request: Request, name: str, caller: Audits, office: Here) -> Any:
     return _books(request, name, caller, office)
 
 
+@router.get("/datasets/{name}/ledger/books.json")
+def books_file(name: str, caller: Audits, office: Here) -> Response:
+    """The whole ledger, for an auditor who checks it without this server."""
+    return written_json(books.exported(office, caller.user, name), f"{name}-books.json")
+
+
+@router.get("/datasets/{name}/ledger/head.json")
+def head_file(name: str, caller: Audits, office: Here) -> Response:
+    """The signed head of the ledger, to be published."""
+    return written_json(books.head(office, caller.user, name), f"{name}-head.json")
+
+
 @router.post("/datasets/{name}/ledger/certificate")
 def certificate(
     request: Request,
@@ -116,6 +131,7 @@ def _books(request: Request, name: str, caller: Caller, office: Office, *, statu
     shown: dict[str, Any] = {
         "examined": office.examine(caller.user, name),
         "entries": office.entries(caller.user, name),
+        "accounts": tree_of(opened),
     }
     shown |= {"verified": None, "verdict": "", **more}
     return page("ledger.html", request, caller, status=status, opened=opened, tab="ledger", **shown)

@@ -1,5 +1,9 @@
 // The price slider, inserting the names of columns, and a question to begin with. Everything also works without it.
 "use strict";
+// A preview goes where the form says. htmx would send it to where the button leads that was clicked last.
+document.addEventListener("htmx:configRequest", event => {
+  event.detail.path = event.detail.elt.getAttribute("hx-post") ?? event.detail.path;
+});
 document.addEventListener("DOMContentLoaded", () => {
   document.documentElement.classList.add("script");
   const sql = document.getElementById("sql"), slider = document.getElementById("slider");
