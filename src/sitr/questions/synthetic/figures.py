@@ -44,13 +44,13 @@ class Coefficient:
 class Quality:
     """How far synthetic rows are from the data, or from a public table.
 
-    `single`, `pairs` and, beside a public table, `triples` are Σ |p − q| over the cells of a marginal, from 0 to 2 but
-    for noise. `ranges` are the largest errors of the share of any range of an ordered column. `correlations` are synthetic minus true. `plan` is
-    None if the rows were compared with the public table `holdout` for free. `scores` are the accuracy on the hold-out
-    after training on synthetic rows and after training on real ones. `propensity` is how often a classifier tells
-    synthetic rows from those of the hold-out: 0.5 if it guesses. `subgroups` are the mean Σ |p − q| of the other
-    columns among the rows with each value of the target. `regression` has the coefficients of a linear regression of
-    the target on all other columns.
+    `single`, `pairs` and, beside a public table, `triples` are Σ |p − q| over the cells of a marginal, from 0 to 2
+    but for noise. `ranges` are the largest errors of the share of any range of an ordered column. `correlations` are
+    synthetic minus true. `plan` is None if the rows were compared with the public table `holdout` for free. `scores`
+    are the accuracy on the hold-out after training on synthetic rows and after training on real ones. `propensity` is
+    how often a classifier tells synthetic rows from those of the hold-out: 0.5 if it guesses. `subgroups` are the
+    mean Σ |p − q| of the other columns among the rows with each value of the target. `regression` has the
+    coefficients of a linear regression of the target on all other columns.
     """
 
     plan: QualityPlan | None
