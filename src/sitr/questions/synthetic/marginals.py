@@ -45,8 +45,8 @@ class Measured:
     """Everything that synthetic rows are computed from. It is released, so nothing computed from it is secret.
 
     `total` is the noisy number of rows, by all tables. `alone` are the marginals of single columns (or the one of all
-    columns). `groups` maps the cells of each column to groups. If pairs of columns had to be chosen, `chosen_by` are the
-    marginals that decided. `pairs` are the marginals of all pairs in the first look. The second look has all single
+    columns). `groups` maps the cells of each column to groups. If pairs of columns had to be chosen, `chosen_by` are
+    the marginals that decided. `pairs` are the marginals of all pairs in the first look. The second look has all single
     columns, `alone_again`, and some pairs, `again`, each by groups of its own, `again_groups`. Its price is divided by
     what these columns and pairs weigh, `again_cells`: about the number of cells that hold more than noise, times how
     often their noise counts. `shares` are the marginals of single columns, of both looks together, as probabilities.
