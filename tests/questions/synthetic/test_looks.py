@@ -13,8 +13,8 @@ from sitr.dataset.schema import Kind
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
-from sitr.questions.synthetic.looks import LEFT, Again, FirstLook, _Column, _Prices, choose
-from sitr.questions.synthetic.plan import NORMAL, Division, Method
+from sitr.questions.synthetic.looks import Again, FirstLook, _Column, _Prices, choose
+from sitr.questions.synthetic.plan import LEFT, NORMAL, Division, Method
 from sitr.questions.synthetic.sheet import Sheet
 from sitr.questions.ways import Way
 from tests.oracles.axes import granular

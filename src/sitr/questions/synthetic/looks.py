@@ -114,7 +114,7 @@ class _Prices:
 
     def deviation(self, weight: float) -> float:
         """The noise of a share in a table with this weight."""
-        return self.one * (self.whole / weight**self.power) ** self.root
+        return float(self.one * (self.whole / weight**self.power) ** self.root)
 
     def effective(self, shares: Weights, finer: float) -> tuple[float, float]:
         """How many cells of a table hold more than their noise, if each is divided by `finer`; and the noise of all."""
@@ -206,7 +206,7 @@ class _Column:
         own = prices.deviation(before) ** -2
         within, between = own / (own + self.alone), own / (own + self.alone + paired / part)
         holding = float(np.minimum(1.0, self.shares / prices.deviation(before)).sum())
-        return max(1.0, self.times * holding * ((1 - part) * within**1.5 + part * between**1.5))
+        return max(1.0, self.times * holding * float((1 - part) * within**1.5 + part * between**1.5))
 
 
 def _sized(found: _Candidate, prices: _Prices, groupings: Sequence[Sequence[Codes]]) -> tuple[float, Again]:
