@@ -88,7 +88,9 @@ def test_a_table_of_a_package_is_cut_into_its_cells(monkeypatch: pytest.MonkeyPa
         {"n": np.arange(100), "k": np.arange(100) % 3, "same": 1, "id": [f"p{n}" for n in range(100)] * 1}
     )
     bounds = dict(known_tables._by_itself(wide))
-    assert (bounds.pop("n"), bounds) == (pytest.approx((0.0, 98.9), abs=0.01), {"k": None, "id": None})
+    low, high = bounds.pop("n") or (math.nan, math.nan)
+    assert (low, round(high, 1)) == (0.0, 98.9)
+    assert bounds == {"k": None, "id": None}
 
 
 def test_made_up_flights_depend_on_each_other() -> None:
