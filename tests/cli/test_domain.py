@@ -42,12 +42,14 @@ region: {derived: {district: {Irbid: North}}}
 start: {at_most: end}
 cost: {spikes: [0], scale: log}
 end: {null_with: start}
+age: {edges: [0, 18, 65]}
 """
     (tmp_path / "domain.yaml").write_text(rules)
     found = read_domain(tmp_path / "domain.yaml")
     assert found.derived["month"].text == "EXTRACT(month FROM day)"  # type: ignore[union-attr]
     assert found.derived["region"] == {"district": {"Irbid": "North"}}
     assert (found.spikes, found.scales) == ({"cost": [0]}, {"cost": Scale.LOG})
+    assert found.cuts == {"age": [0, 18, 65]}
     assert (found.ordered, found.together) == ([("start", "end")], [("end", "start")])
 
 
@@ -59,6 +61,7 @@ end: {null_with: start}
         ("age: 3", "not YAML with one mapping"),
         ("age: {bounds: [0", "not YAML with one mapping"),
         ("age: {step: 3}", "age has the unknown field 'step'"),
+        ("age: {edges: 3}", "the edges of age are not a list"),
         ("age: {bounds: 3}", "the bounds of age"),
         ("age: {bounds: [1, 2, 3]}", "the bounds of age"),
     ],

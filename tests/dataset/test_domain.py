@@ -149,6 +149,25 @@ def test_spikes_have_cells_of_their_own() -> None:
     assert drawable(GAIN, DeclaredCells(bins=2, bounds=(0, 99))) == replace(cut, bins=2, cuts=())
 
 
+def test_bins_between_edges() -> None:
+    """Each value is in the bin [e_j, e_{j+1}) that holds it, the last edge in the last bin, and spikes are cut out."""
+    cut = drawable(GAIN, DeclaredCells(bins=2, edges=[0, 18, 65, 99]))
+    assert bins_of(cut) == ["0 to 17", "18 to 64", "65 to 99", "(no value)"]
+    assert bins_of(drawable(GAIN, DeclaredCells(bins=2, edges=[0, 18, 99], spikes=[0]))) == [
+        *("0", "1 to 17", "18 to 99", "(no value)")
+    ]
+    edges = [0, 0.005, 12.5, 5000]
+    fine = drawable(COST, DeclaredCells(bins=2, edges=edges))
+    assert isinstance(fine, Granular)
+    for granule in (fine.first(place) for place in range(1, fine.bins)):
+        value, before = float(fine.value(granule)), float(fine.value(granule - 1))  # type: ignore[arg-type]
+        assert any(before < edge <= value for edge in edges[1:-1])
+    days = drawable(DAY, DeclaredCells(bins=2, edges=[YEAR[0], date(2024, 3, 1), YEAR[1]]))
+    assert bins_of(days) == ["2024-01-01 to 2024-02-29", "2024-03-01 to 2024-12-31", "(no value)"]
+    listed = drawable(replace(AGE, keys=(1, 2)), DeclaredCells(bins=2, edges=[0, 5, 9]))  # in place of declared keys
+    assert bins_of(listed) == ["0 to 4", "5 to 9", "(no value)"]
+
+
 @pytest.mark.parametrize("ends", [(0, 10**6), (-(10**6), 10**6), (-(10**6), -1), (5, 6), (1000, 2000), (-7, 10**5)])
 def test_bins_on_a_logarithmic_scale(ends: tuple[int, int]) -> None:
     """They cover all values once, and each is about a constant factor wider than its neighbour nearer to 0."""
@@ -172,6 +191,13 @@ def test_bins_on_a_logarithmic_scale(ends: tuple[int, int]) -> None:
         (GAIN, DeclaredCells(bins=2000, bounds=(0, 9999), spikes=[0]), "at most 1,024 bins"),
         (GAIN, DeclaredCells(bins=2, keys=[1, 2], spikes=[1]), "neither spikes nor a scale"),
         (GAIN, DeclaredCells(bins=2, keys=[1, 2], scale=Scale.LOG), "neither spikes nor a scale"),
+        (GAIN, DeclaredCells(bins=2, keys=[1, 2], edges=[0, 1]), "beside bounds, keys or a scale"),
+        (GAIN, DeclaredCells(bins=2, bounds=(0, 9), edges=[0, 9]), "beside bounds, keys or a scale"),
+        (GAIN, DeclaredCells(bins=2, edges=[0, 9], scale=Scale.LOG), "beside bounds, keys or a scale"),
+        (GAIN, DeclaredCells(bins=2, edges=[0]), "two or more rising edges"),
+        (GAIN, DeclaredCells(bins=2, edges=[0, 9, 5, 20]), "two or more rising edges"),
+        (GAIN, DeclaredCells(bins=2, edges=[0, 5.2, 5.8, 20]), "with a value of the column in each bin"),
+        (GAIN, DeclaredCells(bins=2, edges=[0, "5", 20]), "two or more rising edges"),  # type: ignore[list-item]
     ],
 )
 def test_cuts_that_make_no_sense(column: Column, wanted: DeclaredCells, message: str) -> None:

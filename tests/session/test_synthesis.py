@@ -188,6 +188,22 @@ def test_spikes_and_scales(tmp_path: Path) -> None:
     assert zeros()[0] < 0.01
 
 
+def test_edges_keep_shares_that_bins_of_equal_width_spread(tmp_path: Path) -> None:
+    """All people are minors: an edge at 18 keeps that; a bin that holds 18 in its middle draws adults."""
+    age = np.random.default_rng(10).integers(0, 18, 8000)
+    data = sitr.protect(pa.table({"age": age}), unit=sitr.Row(), bounds={"age": (0, 119)}, name="t")
+    budget = data.budget(sitr.ZeroConcentratedDP(1.0), ledger=tmp_path / "l.db")
+
+    def minors(**more: Any) -> float:
+        asked = budget.synthesize(bins=4, required=["age"], **more)
+        drawn = asked.release(sitr.ZeroConcentratedDP(0.1)).draw(10_000)["age"].to_numpy()
+        assert 0 <= drawn.min() <= drawn.max() <= 119
+        return float((drawn < 18).mean())
+
+    assert minors(edges={"age": [0, 6, 18, 65, 119]}) > 0.99
+    assert minors() < 0.7
+
+
 def test_decimals_and_edges(tmp_path: Path) -> None:
     """Values beyond the bounds count at the bounds; a spike there keeps their share."""
     cents = np.minimum(np.random.default_rng(9).integers(0, 20_000, 4000), 15_000)

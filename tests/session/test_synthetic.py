@@ -209,8 +209,12 @@ def test_quality_for_a_price(whole: Synthetic) -> None:
 
 
 def test_papers(whole: Synthetic, tmp_path: Path) -> None:
-    page = whole.certificate(tmp_path / "page.html", found=whole.compare("census")).read_text()
+    compared = whole.compare("census")
+    page = whole.certificate(tmp_path / "page.html", found=compared).read_text()
     assert page.startswith("<!DOCTYPE html>")
+    assert f"{100 * compared.released.score:.1f} of 100" in page
+    assert "How close the rows are, by columns" in page
+    assert "How close the rows are, by columns" not in whole.certificate(tmp_path / "free.html").read_text()
     assert "http" not in page.replace("http-equiv", "")
     assert all(word in page for word in ("married", "ward", "share of any range", "<svg"))
     assert whole.plot(tmp_path / "plot.svg").read_text().startswith("<svg xmlns=")

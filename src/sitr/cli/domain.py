@@ -16,19 +16,21 @@ if TYPE_CHECKING:
     from sitr.questions.aggregate.frame import Expr
     from sitr.questions.synthetic.declared import Map
 
-FIELDS = ("bounds", "bins", "keys", "required", "spikes", "scale", "derived", "at_most", "null_with")
+FIELDS = ("bounds", "bins", "edges", "keys", "required", "spikes", "scale", "derived", "at_most", "null_with")
 
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """By column: bounds (numbers or times), a number of bins and a list of keys; the columns that are never NULL; and
-    rules that are built in: derived columns, those that are at most another, and those that are NULL with another.
+    """By column: bounds (numbers or times), a number of bins or their edges, and a list of keys; the columns that are
+    never NULL; and rules that are built in: derived columns, those that are at most another, and those that are NULL
+    with another.
 
     ::
 
         age: {bounds: [0, 120], bins: 24, required: true}
         ward: {keys: [Cardiology, Surgery, null]}
         cost: {spikes: [0], scale: log}
+        weight: {edges: [0, 50, 70, 90, 250]}
         admitted: {bounds: [2023-01-01, 2024-12-31], at_most: discharged}
         month: {derived: EXTRACT(month FROM admitted)}
         region: {derived: {district: {Irbid: North, Aqaba: South}}}
@@ -39,6 +41,7 @@ class Domain:
     bins: dict[str, int] = field(default_factory=dict)
     keys: dict[str, list[Key]] = field(default_factory=dict)
     required: list[str] = field(default_factory=list)
+    cuts: dict[str, list[Any]] = field(default_factory=dict)
     spikes: dict[str, list[Any]] = field(default_factory=dict)
     scales: dict[str, Scale] = field(default_factory=dict)
     derived: dict[str, Expr | Map] = field(default_factory=dict)
@@ -47,10 +50,20 @@ class Domain:
 
     def bounds(self, table: Table) -> dict[str, tuple[Any, Any]]:
         """The bounds by column; in a timestamp column, a date means its midnight."""
-        from sitr.dataset.schema import Kind
-
-        stamps = {column.name for column in table.columns if column.kind is Kind.TIMESTAMP}
+        stamps = _stamps(table)
         return {name: tuple(map(_moment, ends)) if name in stamps else ends for name, ends in self.ranges.items()}
+
+    def edges(self, table: Table) -> dict[str, list[Any]]:
+        """The edges by column, likewise."""
+        stamps = _stamps(table)
+        return {name: [*map(_moment, ends)] if name in stamps else ends for name, ends in self.cuts.items()}
+
+
+def _stamps(table: Table) -> set[str]:
+    """The columns of timestamps."""
+    from sitr.dataset.schema import Kind
+
+    return {column.name for column in table.columns if column.kind is Kind.TIMESTAMP}
 
 
 def read_domain(path: Path | None) -> Domain:
@@ -70,6 +83,8 @@ def read_domain(path: Path | None) -> Domain:
             raise _wrong(path, f"{name} has the unknown field {unknown[0]!r}")
         if "bounds" in said and not (isinstance(said["bounds"], list) and len(said["bounds"]) == 2):
             raise _wrong(path, f"the bounds of {name} are not two values")
+        if "edges" in said and not isinstance(said["edges"], list):
+            raise _wrong(path, f"the edges of {name} are not a list")
 
     def given(field: str) -> dict[str, Any]:
         return {str(name): said[field] for name, said in content.items() if field in said}
@@ -80,6 +95,7 @@ def read_domain(path: Path | None) -> Domain:
         given("bins"),
         given("keys"),
         [name for name, must in given("required").items() if must],
+        given("edges"),
         given("spikes"),
         {name: _scale(path, name, scale) for name, scale in given("scale").items()},
         {name: expression(rule) if isinstance(rule, str) else rule for name, rule in given("derived").items()},

@@ -117,6 +117,7 @@ def synthesize(
         bounds=public.bounds(at.table),
         keys=public.keys,
         required=public.required,
+        edges=public.edges(at.table),
         spikes=public.spikes,
         scales=public.scales,
         never=[condition(text) for text in never or ()],

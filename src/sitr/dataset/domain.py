@@ -36,7 +36,7 @@ class DeclaredCells:
 
     bins: int | None = None
     bounds: tuple[End, End] | None = None
-    edges: Sequence[Number] | None = None
+    edges: Sequence[End] | None = None
     keys: Sequence[Key] | None = None
     every: Step | None = None
     outside: Rule | None = None
@@ -84,6 +84,8 @@ def drawable(column: Column, wanted: DeclaredCells) -> Drawable:
     Categories(column=Column(name='ok', ...), keys=(False, True), outside=<Rule.MISSING: ...>, missing=<Rule.CELL: ...>)
     """
     bins = _bins(column, wanted)
+    if wanted.edges is not None:
+        wanted = replace(wanted, bounds=_ends(column, wanted))
     listed = public_keys(column.name, column.kind, wanted.keys) if wanted.keys is not None else column.keys
     if listed is None:
         listed = KEYS_OF_TYPE.get(column.kind)
@@ -94,22 +96,29 @@ def drawable(column: Column, wanted: DeclaredCells) -> Drawable:
         return Categories(column, values, Rule.MISSING, Rule.CELL if null else Rule.DROP)
     lower, upper, granularity = _granules(column, wanted)
     even = Granular(column, lower, upper, granularity, min(bins, upper - lower + 1), wanted.missing or Rule.CELL)
-    return even if not wanted.spikes and wanted.scale is Scale.LINEAR else cut_unevenly(even, wanted)
+    plain = not wanted.spikes and wanted.edges is None and wanted.scale is Scale.LINEAR
+    return even if plain else cut_unevenly(even, wanted)
 
 
 def cut_unevenly(even: Granular, wanted: DeclaredCells) -> Granular:
-    """The same values in bins that grow with the distance from 0, or with single values in bins of their own.
+    """The same values in bins between given edges or in bins that grow with the distance from 0, or with single values
+    in bins of their own.
 
-    On the scale of logarithms, bins end at equal steps of sign(k)·ln(1 + |k|) of the granules k.
+    On the scale of logarithms, bins end at equal steps of sign(k)·ln(1 + |k|) of the granules k. With edges, bins are
+    [e_0, e_1), [e_1, e_2), …, [e_{m−1}, e_m].
 
     >>> age = Granular(Column("gain", Kind.INTEGER), 0, 99, Fraction(1), bins=4)
     >>> [cell.label for cell in cut_unevenly(age, DeclaredCells(spikes=[0, 99])).cells()]
     ['0', '1 to 24', '25 to 49', '50 to 74', '75 to 98', '99', '(no value)']
     >>> [cell.label for cell in cut_unevenly(age, DeclaredCells(scale=Scale.LOG)).cells()]
     ['0 to 2', '3 to 9', '10 to 30', '31 to 99', '(no value)']
+    >>> [cell.label for cell in cut_unevenly(age, DeclaredCells(edges=[0, 18, 65, 99])).cells()]
+    ['0 to 17', '18 to 64', '65 to 99', '(no value)']
     """
     firsts = {even.first(place) for place in range(even.bins)}
-    if wanted.scale is Scale.LOG:
+    if wanted.edges is not None:
+        firsts = _first_granules(even, wanted)
+    elif wanted.scale is Scale.LOG:
         ends = [math.copysign(math.log1p(abs(k)), k) for k in (even.lower, even.upper + 1)]
         steps = (ends[0] + (ends[1] - ends[0]) * place / even.bins for place in range(even.bins))
         firsts = {max(even.lower, math.ceil(round(math.copysign(math.expm1(abs(at)), at), 6))) for at in steps}
@@ -124,6 +133,43 @@ def cut_unevenly(even: Granular, wanted: DeclaredCells) -> Granular:
             do="Choose fewer bins.",
         )
     return replace(even, bins=len(cuts) + 1, cuts=cuts) if cuts else even
+
+
+def _ends(column: Column, wanted: DeclaredCells) -> tuple[End, End]:
+    """The first and the last edge, which are the bounds of a column with edges."""
+    arguments.several(wanted.edges, name="edges", example='{"age": [0, 18, 65, 120]}')
+    edges = list(wanted.edges or ())
+    if wanted.bounds is not None or wanted.scale is not Scale.LINEAR or wanted.keys is not None:
+        raise QuestionError(
+            given=f"The column {column.name!r} has edges beside bounds, keys or a scale.",
+            do="Leave these out: the edges say where bins begin and end.",
+        )
+    if len(edges) < 2:
+        raise _no_edges(column, wanted)
+    return edges[0], edges[-1]
+
+
+def _first_granules(axis: Granular, wanted: DeclaredCells) -> set[int]:
+    """The smallest granule of each bin between two edges: the first one that is not below the lower edge."""
+    edges: list[Fraction | None] = []
+    for edge in list(wanted.edges or ())[:-1]:
+        if axis.column.kind in (Kind.DATE, Kind.TIMESTAMP):
+            edges.append(Fraction(_moments(axis.column, (edge, edge))[0]))
+        else:
+            number = _number(edge)
+            edges.append(None if number is None else number / axis.granularity)
+    firsts = [axis.lower, *(math.ceil(edge) for edge in edges[1:] if edge is not None), axis.upper + 1]
+    if None in edges or not all(low < high for low, high in pairwise(firsts)):
+        raise _no_edges(axis.column, wanted)
+    return set(firsts[:-1])
+
+
+def _no_edges(column: Column, wanted: DeclaredCells) -> QuestionError:
+    return QuestionError(
+        wanted=f"two or more rising edges for the column {column.name!r}, with a value of the column in each bin",
+        given=f"edges={shown(wanted.edges)}",
+        do='Write for example edges={"age": [0, 18, 65, 120]}.',
+    )
 
 
 def _granule(axis: Granular, spike: object) -> int:

@@ -17,6 +17,7 @@ from sitr.questions.synthetic.plan import Method, SynthesisPlan
 from sitr.questions.synthetic.portrait import Portrait
 from sitr.questions.synthetic.validity import Checked
 from sitr.report import envelope
+from sitr.report.chart.agreement import quality_heat
 from sitr.report.chart.synthetic import chart
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import Figures, Rounded, error, number, shortened, visible
@@ -76,7 +77,10 @@ def answer(
         Section("Assumed public knowledge", items=say.public(plan), level=Level.DATA),
     ]
     if judged is not None:
-        good = Section("How good the rows are", table=judged.table, facts=judged.facts, level=Level.RESULT)
+        drawn = "" if judged.picture is None else judged.picture()
+        good = Section(
+            "How good the rows are", table=judged.table, facts=judged.facts, picture=drawn, level=Level.RESULT
+        )
         sections.append(good)
     if rows is not None:
         sections += free_sections(portrait, rows, checked, words=words)
@@ -126,6 +130,7 @@ def quality(found: Quality, receipt: Receipt | None, *, private: bool, words: Wo
     say, rows = words.synthetic, list(_kinds(found, words))
     facts: Facts = (
         ("compared", say.compared(found)),
+        ("score", say.score(found)),
         *((("accuracy", say.accuracy(*found.scores)),) if found.scores is not None else ()),
         *((("propensity", say.propensity(found.propensity)),) if found.propensity is not None else ()),
         *((("regression", say.regression(found.regression)),) if found.regression else ()),
@@ -138,6 +143,7 @@ def quality(found: Quality, receipt: Receipt | None, *, private: bool, words: Wo
         lambda: _paid(found, receipt) | _figures(found, private=private),
         private=private,
         table=PaperTable(_headings(words, "error", "mean", "worst", "of"), lambda: rows, len(rows)),
+        picture=lambda: quality_heat(found, words=words),
     )
 
 
@@ -256,8 +262,10 @@ def _figures(found: Quality, *, private: bool) -> dict[str, Any]:
         "public_table": found.holdout,
         "mean_single": found.mean_single,
         "mean_pairs": found.mean_pairs,
+        "score": found.score,
         "single": listed(found.single),
         "pairs": listed(found.pairs),
+        "triples": listed(found.triples),
         "ranges": listed(found.ranges),
         "correlations": listed(found.correlations),
         "propensity": found.propensity,

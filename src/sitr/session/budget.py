@@ -209,6 +209,7 @@ class Budget(InSql, Balance, Displayed):
         bounds: Mapping[str, tuple[End, End]] | None = None,
         keys: Mapping[str, Sequence[Key]] | None = None,
         required: Collection[str] = (),
+        edges: Mapping[str, Sequence[End]] | None = None,
         spikes: Mapping[str, Sequence[End]] | None = None,
         scales: Mapping[str, Scale] | None = None,
         never: Iterable[Expr] = (),
@@ -225,9 +226,10 @@ class Budget(InSql, Balance, Displayed):
 
         The possible values of a column are public and never learned from the rows. They are the bounds and keys of the
         description, or those given here, which may come from an earlier answer. Bounds of dates and times are given
-        only here. `bins` is the number of cells for numbers and times. `required` columns are never NULL, and rows that
-        meet a condition in `never` are never drawn. Values that are known to be frequent, such as 0, get cells of their
-        own as `spikes`. With the scale `Scale.LOG`, bins grow with the distance from 0.
+        only here. `bins` is the number of cells for numbers and times; a column with `edges`, such as {"age": [0, 18,
+        65, 120]}, is cut at them. `required` columns are never NULL, and rows that meet a condition in `never` are
+        never drawn. Values that are known to be frequent, such as 0, get cells of their own as `spikes`. With the scale
+        `Scale.LOG`, bins grow with the distance from 0.
 
         Three kinds of public rules are built in, so that every row follows them. A `derived` column is computed from
         the others and not measured: by an expression, or by a public table such as {"district": {"Irbid": "North"}}. In
@@ -246,6 +248,7 @@ class Budget(InSql, Balance, Displayed):
             bounds=bounds,
             keys=keys,
             required=required,
+            edges=edges,
             spikes=spikes,
             scales=scales,
             never=never,

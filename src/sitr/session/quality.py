@@ -54,6 +54,7 @@ class QualityAnswer(Tabled):
         """One row for each figure, with the half-width of its 95% interval."""
         found = self.released
         kinds = {"single": found.single, "pair": found.pairs, "range": found.ranges, "correlation": found.correlations}
+        kinds |= {"triple": found.triples} if found.triples else {}
         kinds |= {"subgroup": found.subgroups} if found.subgroups else {}
         figures = [(kind, figure) for kind, listed in kinds.items() for figure in listed]
         columns = {

@@ -154,6 +154,7 @@ def requested(
     bounds: Mapping[str, tuple[End, End]] | None,
     keys: Mapping[str, Sequence[Key]] | None,
     required: Collection[str],
+    edges: Mapping[str, Sequence[End]] | None,
     spikes: Mapping[str, Sequence[End]] | None,
     scales: Mapping[str, Scale] | None,
     never: Iterable[Expr],
@@ -176,6 +177,7 @@ def requested(
         keys=keys,
         required=required,
         derived=computed,
+        edges=edges,
         spikes=spikes,
         scales=scales,
     )

@@ -13,7 +13,7 @@ from sitr.dataset.schema import Kind
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
-from sitr.questions.synthetic.looks import Again, FirstLook, _Prices, choose
+from sitr.questions.synthetic.looks import Again, FirstLook, _Column, _Prices, choose
 from sitr.questions.synthetic.plan import LEFT, NORMAL, Division, Method
 from sitr.questions.synthetic.sheet import Sheet
 from sitr.questions.ways import Way
@@ -24,6 +24,7 @@ PRICE = ZeroConcentratedDP(0.015)
 AXES = tuple(granular(name, Kind.INTEGER, 0, CELLS - 1, Fraction(1), CELLS) for name in "abcd")
 DIVISION = Division(Sheet(AXES, Row(), Relation.ADD_REMOVE, 1), Way(PRICE, PRICE), Method.MARGINALS)
 LEVELS = [[np.arange(CELLS) // 4, np.arange(CELLS) // 2, np.arange(CELLS)]] * 4
+COLUMNS = [np.full(CELLS, 1 / CELLS)] * 4
 EVEN = np.full((GROUPS, GROUPS), 1 / GROUPS**2)
 RIDGE = np.eye(GROUPS) / GROUPS
 BLOCKS = np.kron(np.eye(2), np.ones((GROUPS // 2, GROUPS // 2))) * 2 / GROUPS**2
@@ -51,7 +52,7 @@ def test_shares_are_nearer_to_the_truth_than_noisy_counts(truth: np.ndarray, par
 
 def chosen(truths: dict[tuple[int, ...], np.ndarray]) -> list[Again]:
     looks = [look(pair, truths.get(pair, EVEN)) for pair in combinations(range(4), 2)]
-    return choose(looks, total=ROWS, division=DIVISION, groupings=LEVELS)
+    return choose(looks, total=ROWS, division=DIVISION, shares=COLUMNS, groupings=LEVELS)[1]
 
 
 def test_pairs_that_look_independent_are_not_measured_again() -> None:
@@ -69,23 +70,44 @@ def test_a_weak_dependence_is_measured_again_only_if_it_is_worth_its_price(
     assert weak.trust(ROWS) > 0.8
     assert 0.08 < np.abs(weak.shares(ROWS) - EVEN).sum() < 0.15
     price = ZeroConcentratedDP(rho)
-    found = choose([weak], total=ROWS, division=replace(DIVISION, way=Way(price, price)), groupings=LEVELS)
+    division = replace(DIVISION, way=Way(price, price))
+    _, found = choose([weak], total=ROWS, division=division, shares=COLUMNS, groupings=LEVELS)
     assert [each.columns for each in found] == measured
 
 
-def test_noise_of_single_columns_counts_more_often_than_that_of_pairs() -> None:
-    """A column and a pair with the same number of cells: in the error of a pair, about 0.3 of the noise of its own
-    table is left, and all that of its columns. So (1/0.3)^⅔ times the share is the best, and not the same."""
-    *columns, pair = DIVISION.again([CELLS])
-    ratio = (pair.deviation / columns[0].deviation) ** 2
-    assert ratio == pytest.approx((1 / LEFT) ** (2 / 3), rel=0.02)
+@pytest.mark.parametrize("paired", [0.0, 3e4], ids=["alone", "beside pairs"])
+@pytest.mark.parametrize("root", [0.5, 1.0], ids=["Gaussian", "Laplace"])
+def test_weights_of_single_columns_make_the_error_of_all_pairs_least(root: float, paired: float) -> None:
+    """The noise of a column is in all of its pairs, less what is known of its cells already. Where the weights have
+    settled, no other division between two columns and a table of a pair is better; that by cells alone is worse."""
+    one, pair, groups = 2e-4, 400.0, 16
+    columns = [
+        _Column(place, np.full(cells, 1 / cells), alone, groups, paired, 3 / LEFT)
+        for place, (cells, alone) in enumerate([(64, 1e5), (32, 3e4)])
+    ]
 
-    def error(part: float) -> float:
-        """Of a column and a pair, if the column gets this part of the price."""
-        return float(part**-0.5 + LEFT * (1 - part) ** -0.5)
+    def error(weights: np.ndarray) -> float:
+        """Σ κes/n over all pairs: groups of a column are known from three sources, differences within from two."""
+        deviations = one * ((weights ** (power)).sum() / weights**power) ** root
+        found = LEFT * pair * deviations[2]
+        for column, own in zip(columns, deviations[:2] ** -2, strict=True):
+            cells, part = column.shares.size, groups / column.shares.size
+            known = own + column.alone
+            found += 3 * cells * ((1 - part) * known**-0.5 + part * (known + paired / part) ** -0.5)
+        return float(found)
 
-    best = ratio / (1 + ratio)
-    assert all(error(best) < error(other) for other in (0.5, best - 0.05, best + 0.05))
+    power = 1 / (1 + root)
+    weights = np.array([64.0, 32.0, pair])
+    for _ in range(60):
+        prices = _Prices(one, float((weights**power).sum()), root)
+        weights = np.array(
+            [*(each.weight(w, prices, [], []) for each, w in zip(columns, weights[:2], strict=True)), pair]
+        )
+    least = error(weights)
+    for place in range(3):
+        for factor in (0.7, 1.4):
+            assert error(np.where(np.arange(3) == place, factor * weights, weights)) > least
+    assert error(np.array([64.0, 32.0, pair])) > 1.01 * least
 
 
 def test_a_ridge_gets_finer_groups_and_blocks_do_not() -> None:
@@ -115,8 +137,10 @@ def test_a_column_of_few_cells_leaves_room_for_groups_of_the_other() -> None:
     many = FirstLook((2, 3), 40_000 * wide, 20.0, EVEN)
     two, sixteen = np.arange(2), np.arange(GROUPS)
     levels = [LEVELS[0], [two], LEVELS[0], [sixteen]]
+    shares = [np.full(len(each[0]), 1 / len(each[0])) for each in levels]
     found = {
-        each.columns: each.levels for each in choose([few, many], total=40_000, division=DIVISION, groupings=levels)
+        each.columns: each.levels
+        for each in choose([few, many], total=40_000, division=DIVISION, shares=shares, groupings=levels)[1]
     }
     assert found[0, 1][0] > found[2, 3][0]
 
@@ -125,7 +149,8 @@ def test_columns_without_groups_need_no_finer_ones() -> None:
     looks = [look((0, 1), RIDGE)]
     sheet = replace(DIVISION.sheet, axes=AXES[:2])
     alone = [[np.arange(GROUPS)]] * 2
-    (found,) = choose(looks, total=ROWS, division=replace(DIVISION, sheet=sheet), groupings=alone)
+    shares = [np.full(GROUPS, 1 / GROUPS)] * 2
+    _, (found,) = choose(looks, total=ROWS, division=replace(DIVISION, sheet=sheet), shares=shares, groupings=alone)
     assert (found.columns, found.levels) == ((0, 1), (0, 0))
 
 

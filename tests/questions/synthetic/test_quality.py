@@ -65,6 +65,23 @@ def test_by_hand(sheet: Sheet, town: Codes) -> None:
         assert figure.found == pytest.approx(np.abs(shares[0] - shares[1]).sum())
 
 
+def test_triples_by_hand(sheet: Sheet, town: Codes) -> None:
+    """They tell rows apart that agree in all pairs: an exclusive or of two columns, and three independent ones."""
+    fitted, others = made(sheet, town), drawn(town)
+    found = against(fitted, others, town, name="census")
+    for figure, columns in zip(found.triples, combinations(range(4), 3), strict=True):
+        cells = [np.ravel_multi_index(tuple(rows[:, columns].T), (41, 41, 41)) for rows in (others, town)]
+        ours, theirs = (np.bincount(each, minlength=41**3) / len(town) for each in cells)
+        assert figure.found == pytest.approx(np.abs(ours - theirs).sum())
+        assert figure.columns == tuple(sheet.names[place] for place in columns)
+    a, b = np.repeat([0, 1], 400), np.tile([0, 1], 400)
+    apart = [np.column_stack([a, b, third, 0 * a]) for third in (a ^ b, np.tile([0, 0, 1, 1], 200))]
+    found = against(fitted, *apart, name="census")
+    assert [figure.found for figure in found.pairs] == [0.0] * 6
+    assert found.triples[0].found == pytest.approx(1.0)
+    assert found.score == 1.0
+
+
 def test_subgroups_by_hand(sheet: Sheet, town: Codes) -> None:
     """For each ward, the mean distance of the other three columns, among its rows alone: not that of all rows."""
     fitted, others = made(sheet, town), town[: len(town) // 3]

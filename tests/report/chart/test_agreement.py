@@ -7,7 +7,8 @@ import re
 import pytest
 
 from sitr.questions.synthetic.agreement import Agreement, TableFit
-from sitr.report.chart.agreement import heat
+from sitr.questions.synthetic.figures import Figure, Quality
+from sitr.report.chart.agreement import heat, quality_heat
 from sitr.report.words.arabic.arabic import ARABIC
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.words import Words
@@ -43,6 +44,21 @@ def test_triples_have_a_map_of_their_own() -> None:
     more = Agreement((*FITS.tables, TableFit(NAMES, 0.6, 0.0)))
     assert len(shades(heat(more, NAMES, words=ENGLISH))) == 7 + 6
     assert ">70<" in heat(more, NAMES, words=ENGLISH).replace("<title", "<")
+
+
+@pytest.mark.parametrize("words", [ENGLISH, ARABIC])
+def test_the_quality_has_the_same_maps(words: Words) -> None:
+    """Distances of 0.4 and, for the triple, of 0.6 have the scores 80 and 70; without triples there is one map."""
+    single = tuple(Figure((name,), 0.02) for name in NAMES)
+    found = Quality(None, single, (Figure(("age", "cost"), 0.4),), (), (), triples=(Figure(NAMES, 0.6),))
+    picture = quality_heat(found, words=words).replace("<title", "<")
+    assert len(shades(picture)) == 5 + 6
+    assert all(f">{words.numerals(score)}<" in picture for score in ("99", "80", "70"))
+    assert words.numerals("80.0") in picture
+    triples = words.synthetic.triple_map().split()[0]
+    assert triples in picture
+    alone = quality_heat(Quality(None, single, (), (), ()), words=words)
+    assert (len(shades(alone)), triples in alone) == (3, False)
 
 
 def test_many_columns_have_no_numbers() -> None:

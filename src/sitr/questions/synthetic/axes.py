@@ -40,6 +40,7 @@ def axes(
     keys: Mapping[str, Sequence[Key]] | None = None,
     required: Collection[str] = (),
     derived: Collection[str] = (),
+    edges: Mapping[str, Sequence[End]] | None = None,
     spikes: Mapping[str, Sequence[End]] | None = None,
     scales: Mapping[str, Scale] | None = None,
 ) -> tuple[Drawable, ...]:
@@ -47,10 +48,11 @@ def axes(
 
     `bounds` and `keys` add to the description or replace parts of it. They are public, or were released earlier and
     paid for. Bounds of dates and timestamps can only be given here. `required` columns have no cell for NULL. `derived`
-    columns have no cells, because they are computed from the others. Each of the `spikes` has a cell of its own. If the
-    scale is `Scale.LOG`, bins grow with the distance from 0. No row is read.
+    columns have no cells, because they are computed from the others. Bins begin and end at the `edges`, if a column has
+    any. Each of the `spikes` has a cell of its own. If the scale is `Scale.LOG`, bins grow with the distance from 0. No
+    row is read.
     """
-    _check_kinds(columns, bounds, keys, required, spikes, scales)
+    _check_kinds(columns, bounds, keys, required, edges, spikes, scales)
     person = table.unit.column if isinstance(table.unit, Person) else None
     found = {column.name: column for column in table.columns}
     listed = [name for name in found if name != person] if columns is None else list(columns)
@@ -60,6 +62,7 @@ def axes(
         *(bounds or {}),
         *(keys or {}),
         *required,
+        *(edges or {}),
         *(spikes or {}),
         *(scales or {}),
         *(bins if isinstance(bins, Mapping) else ()),
@@ -80,6 +83,7 @@ def axes(
                 bounds=(bounds or {}).get(name),
                 keys=(keys or {}).get(name),
                 missing=Rule.DROP if name in required else Rule.CELL,
+                edges=(edges or {}).get(name),
                 spikes=(spikes or {}).get(name, ()),
                 scale=(scales or {}).get(name, Scale.LINEAR),
             ),
@@ -89,7 +93,7 @@ def axes(
 
 
 def _check_kinds(
-    columns: object, bounds: object, keys: object, required: object, spikes: object, scales: object
+    columns: object, bounds: object, keys: object, required: object, edges: object, spikes: object, scales: object
 ) -> None:
     if columns is not None:
         arguments.several(columns, name="columns", example='["ward", "cost"]')
@@ -97,6 +101,7 @@ def _check_kinds(
     for name, given, example in (
         ("bounds", bounds, BOUNDS),
         ("keys", keys, KEYS),
+        ("edges", edges, '{"age": [0, 18, 65, 120]}'),
         ("spikes", spikes, '{"cost": [0]}'),
         ("scales", scales, '{"cost": Scale.LOG}'),
     ):

@@ -18,6 +18,11 @@ class Figure:
     found: float
     error: float = 0.0
 
+    @property
+    def score(self) -> float:
+        """1 − ½·Σ |p − q| of a distance, from 0 to 1: the share of rows that both have in the same cells."""
+        return min(1.0, max(0.0, 1 - self.found / 2))
+
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
@@ -39,13 +44,13 @@ class Coefficient:
 class Quality:
     """How far synthetic rows are from the data, or from a public table.
 
-    `single` and `pairs` are Σ |p − q| over the cells of a marginal, from 0 to 2 apart from noise. `ranges` are the
-    largest errors of the share of any range of an ordered column. `correlations` are synthetic minus true. `plan` is
-    None if the rows were compared with the public table `holdout` for free. `scores` are the accuracy on the hold-out
-    after training on synthetic rows and after training on real ones. `propensity` is how often a classifier tells
-    synthetic rows from those of the hold-out: 0.5 if it guesses. `subgroups` are the mean Σ |p − q| of the other
-    columns among the rows with each value of the target. `regression` has the coefficients of a linear regression of
-    the target on all other columns.
+    `single`, `pairs` and, beside a public table, `triples` are Σ |p − q| over the cells of a marginal, from 0 to 2
+    but for noise. `ranges` are the largest errors of the share of any range of an ordered column. `correlations` are
+    synthetic minus true. `plan` is None if the rows were compared with the public table `holdout` for free. `scores`
+    are the accuracy on the hold-out after training on synthetic rows and after training on real ones. `propensity` is
+    how often a classifier tells synthetic rows from those of the hold-out: 0.5 if it guesses. `subgroups` are the
+    mean Σ |p − q| of the other columns among the rows with each value of the target. `regression` has the
+    coefficients of a linear regression of the target on all other columns.
     """
 
     plan: QualityPlan | None
@@ -58,6 +63,7 @@ class Quality:
     propensity: float | None = None
     subgroups: tuple[Figure, ...] = ()
     regression: tuple[Coefficient, ...] = ()
+    triples: tuple[Figure, ...] = ()
 
     def possible(self) -> bool:
         """Whether these are finite numbers. Figures read from a file are checked with it."""
@@ -71,6 +77,12 @@ class Quality:
     @property
     def mean_pairs(self) -> float:
         return _mean(self.pairs)
+
+    @property
+    def score(self) -> float:
+        """The mean score of pairs; of single columns if there are no pairs."""
+        counted = self.pairs or self.single
+        return sum(each.score for each in counted) / max(1, len(counted))
 
 
 def _mean(figures: tuple[Figure, ...]) -> float:

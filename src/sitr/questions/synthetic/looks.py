@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -19,8 +20,8 @@ Pair = tuple[int, ...]
 RAKES = 5
 """How many times a table is fitted to its margins."""
 
-TRUST = 0.2
-"""Pairs are measured again if noise explains less than the rest of their distance from independence."""
+SURE = 2.0
+"""Pairs are measured again if noise is this many standard deviations above its mean, at least."""
 
 TURNS = 8
 """How many times the sizes of tables and their noise are adapted to each other."""
@@ -35,18 +36,37 @@ class FirstLook:
     deviation: float
     expected: Weights
 
+    def apart(self, total: float) -> Weights:
+        """The counts less those of independent columns, without the part that changes margins.
+
+        What tells columns from independent ones leaves both margins as they are, so this part holds noise only.
+        """
+        found = self.counts - self.expected * total
+        return np.asarray(found - found.mean(axis=0, keepdims=True) - found.mean(axis=1, keepdims=True) + found.mean())
+
     def trust(self, total: float) -> float:
         """The part of the squared distance from independence that noise does not explain, on average."""
-        apart = float(((self.counts - self.expected * total) ** 2).sum())
-        return max(0.0, 1 - self.counts.size * self.deviation**2 / max(apart, 1e-300))
+        return max(0.0, 1 - self._free * self.deviation**2 / max(self._squared(total), 1e-300))
+
+    def seen(self, total: float) -> bool:
+        """Whether noise alone would rarely be so far from independence: Σ r² = s²χ², (a − 1)(b − 1) degrees of
+        freedom."""
+        return self._squared(total) > (self._free + SURE * math.sqrt(2 * self._free)) * self.deviation**2
+
+    @property
+    def _free(self) -> int:
+        return math.prod(size - 1 for size in self.counts.shape)
+
+    def _squared(self, total: float) -> float:
+        return float((self.apart(total) ** 2).sum())
 
     def shares(self, total: float) -> Weights:
         """The shares without most of the noise: between the nearest probabilities and independence, with the margins.
 
         They are moved towards independence as far as noise explains the distance, like a James–Stein estimate.
         """
-        trust = self.trust(total)
-        nearest = simplex(self.counts.ravel(), total=total).reshape(self.counts.shape)
+        trust, counts = self.trust(total), self.expected * total + self.apart(total)
+        nearest = simplex(counts.ravel(), total=total).reshape(counts.shape)
         found = trust * nearest / nearest.sum() + (1 - trust) * self.expected
         found = np.where(self.expected > 0, found, 0.0) + 1e-3 * self.expected
         for axis in (1, 0) * RAKES:
@@ -92,6 +112,10 @@ class _Prices:
         """The least sum of noise over all cells has weights in proportion to cells^power."""
         return 1 / (1 + self.root)
 
+    def deviation(self, weight: float) -> float:
+        """The noise of a share in a table with this weight."""
+        return float(self.one * (self.whole / weight**self.power) ** self.root)
+
     def effective(self, shares: Weights, finer: float) -> tuple[float, float]:
         """How many cells of a table hold more than their noise, if each is divided by `finer`; and the noise of all."""
         cells = shares.size * finer
@@ -102,8 +126,13 @@ class _Prices:
 
 
 def choose(
-    looked: Sequence[FirstLook], *, total: float, division: Division, groupings: Sequence[Sequence[Codes]]
-) -> list[Again]:
+    looked: Sequence[FirstLook],
+    *,
+    total: float,
+    division: Division,
+    shares: Sequence[Weights],
+    groupings: Sequence[Sequence[Codes]],
+) -> tuple[list[int], list[Again]]:
     """Pairs that seem to be independent are not measured again, nor those whose dependence is less than what a table
     costs. The others are, by finer groups where that is better.
 
@@ -116,17 +145,68 @@ def choose(
     least sum of κse/n. With s = s₁√(W/w) and W = Σw, all tables together have κs₁W^(3/2)/n, whose derivative by w is
     3/2 of the quotient of the noise of the table and w. For Laplace noise it is twice that quotient. So a larger table
     is charged 3/2 or 2 times its own noise, as far as the fit leaves it. None of this reads a row.
+
+    The result begins with how much the table of each column weighs, for which `_Column.weight` has the reason.
     """
-    kept = [_candidate(each, total) for each in looked if each.trust(total) >= TRUST]
+    kept = [_candidate(each, total) for each in looked if each.seen(total)]
     one, root = NORMAL * division.second_deviation() / total, division.root
-    prices = _Prices(one, 1.0, root)
-    alone = sum(size**prices.power for size in division.columns_again())
-    found = [Again(each.columns, (0, 0), each.shares.size) for each in kept]
+    power, sized = 1 / (1 + root), [(0.0, Again(each.columns, (0, 0), each.shares.size)) for each in kept]
+    columns = [_Column.of(place, division, looked, shares, total) for place in range(len(shares))]
+    weights = [float(share.size) for share in shares]
     for _ in range(TURNS):
-        prices = _Prices(one, alone + sum(each.cells**prices.power for each in found), root)
+        found = [again for each, (cost, again) in zip(kept, sized, strict=True) if cost < each.apart]
+        prices = _Prices(one, sum(size**power for size in (*weights, *(each.cells for each in found))), root)
+        weights = [each.weight(weight, prices, found, groupings) for each, weight in zip(columns, weights, strict=True)]
         sized = [_sized(each, prices, [groupings[place] for place in each.columns]) for each in kept]
-        found = [each for _, each in sized]
-    return [again for each, (cost, again) in zip(kept, sized, strict=True) if cost < each.apart]
+    return [max(1, round(weight)) for weight in weights], found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Column:
+    """A single column: its shares, and what the first tables know of its cells and of its groups, as precisions."""
+
+    place: int
+    shares: Weights
+    alone: float
+    groups: int
+    paired: float
+    times: float
+    """How many pairs have its noise, each of which counts `LEFT` times that of a table of a pair."""
+
+    @classmethod
+    def of(
+        cls, place: int, division: Division, looked: Sequence[FirstLook], shares: Sequence[Weights], total: float
+    ) -> _Column:
+        scale = NORMAL / total
+        mine = [each for each in looked if place in each.columns]
+        groups = max((each.counts.shape[each.columns.index(place)] for each in mine), default=1)
+        precise = sum(groups / (each.counts.size * (scale * each.deviation) ** 2) for each in mine)
+        alone = (scale * division.alone()[place].deviation) ** -2
+        return cls(place, shares[place], alone, groups, precise, (len(shares) - 1) / LEFT)
+
+    def weight(
+        self, before: float, prices: _Prices, found: Sequence[Again], groupings: Sequence[Sequence[Codes]]
+    ) -> float:
+        """How much its table weighs among those of the second look, if it weighed so much before.
+
+        With precision o of a cell in the second look and q elsewhere, the noise is (o + q)^(−1/2). A weight w ∝ o
+        changes it as much as a·o^(−1/2) with a = (o/(o + q))^(3/2). Differences within groups are measured by its own
+        tables alone; those between groups by the tables of its pairs as well, whose rows add up to them.
+        """
+        groups, paired = self.groups, self.paired
+        for each in found:
+            if self.place in each.columns:
+                here = int(groupings[self.place][each.levels[each.columns.index(self.place)]].max()) + 1
+                groups = max(groups, here)
+                cells = np.prod(
+                    [int(groupings[i][level].max()) + 1 for i, level in zip(each.columns, each.levels, strict=True)]
+                )
+                paired += here / (float(cells) * prices.deviation(each.cells) ** 2)
+        part = min(1.0, groups / self.shares.size)
+        own = prices.deviation(before) ** -2
+        within, between = own / (own + self.alone), own / (own + self.alone + paired / part)
+        holding = float(np.minimum(1.0, self.shares / prices.deviation(before)).sum())
+        return max(1.0, self.times * holding * float((1 - part) * within**1.5 + part * between**1.5))
 
 
 def _sized(found: _Candidate, prices: _Prices, groupings: Sequence[Sequence[Codes]]) -> tuple[float, Again]:

@@ -44,12 +44,12 @@ class Marginal:
 class Measured:
     """Everything that synthetic rows are computed from. It is released, so nothing computed from it is secret.
 
-    `total` is the noisy number of rows. `alone` are the marginals of single columns (or the one of all columns).
-    `groups` maps the cells of each column to groups. If pairs of columns had to be chosen, `chosen_by` are the
-    marginals that decided. `pairs` are the marginals of all pairs in the first look. The second look has all single
+    `total` is the noisy number of rows, by all tables. `alone` are the marginals of single columns (or the one of all
+    columns). `groups` maps the cells of each column to groups. If pairs of columns had to be chosen, `chosen_by` are
+    the marginals that decided. `pairs` are the marginals of all pairs in the first look. The second look has all single
     columns, `alone_again`, and some pairs, `again`, each by groups of its own, `again_groups`. Its price is divided by
-    the numbers of cells, `again_cells`, of these pairs that hold more than noise.
-    `shares` are the marginals of single columns, of both looks together, as probabilities.
+    what these columns and pairs weigh, `again_cells`: about the number of cells that hold more than noise, times how
+    often their noise counts. `shares` are the marginals of single columns, of both looks together, as probabilities.
     """
 
     plan: SynthesisPlan
@@ -118,10 +118,14 @@ class Measured:
 
     def _by_groups(self, cells: Sequence[int]) -> bool:
         """Whether each pair of the second look has groups of its two columns, and cells that hold something."""
-        formed = len(self.again) == len(self.again_groups) == len(self.again_cells)
-        return formed and all(
-            type(most) is int and 0 < most <= MOST_CELLS**2 and _groupings(by, [cells[place] for place in each.columns])
-            for each, by, most in zip(self.again, self.again_groups, self.again_cells, strict=True)
+        formed = len(cells) + len(self.again) == len(cells) + len(self.again_groups) == len(self.again_cells)
+        return (
+            formed
+            and all(type(most) is int and 0 < most <= MOST_CELLS**2 for most in self.again_cells)
+            and all(
+                _groupings(by, [cells[place] for place in each.columns])
+                for each, by in zip(self.again, self.again_groups, strict=True)
+            )
         )
 
     def _beside(self) -> bool:
@@ -185,18 +189,20 @@ def _again(first: Measured, codes: Codes, coins: Coins) -> Measured:
         _groupings_of(axis, share, groups, most)
         for axis, share, groups in zip(sheet.axes, first.shares, first.groups, strict=True)
     ]
-    chosen = choose(first_looks(first), total=total, division=division, groupings=levels)
+    columns, chosen = choose(first_looks(first), total=total, division=division, shares=first.shares, groupings=levels)
     by = tuple(
         tuple(levels[place][level] for place, level in zip(each.columns, each.levels, strict=True)) for each in chosen
     )
-    effective = tuple(each.cells for each in chosen)
+    effective = (*columns, *(each.cells for each in chosen))
     noises = division.again(effective)
     singles = [each.columns for each in first.alone]
     alone = _noisy(singles, list(codes.T), [(count,) for count in cells], noises[: len(cells)], coins)
     again = _by([each.columns for each in chosen], codes, by, noises[len(cells) :], coins)
     both = (precise_mean(*each) for each in zip(first.alone, alone, strict=True))
-    known = tuple(shares(counts, first.total) for counts, _ in both)
-    return replace(first, shares=known, alone_again=alone, again=again, again_groups=by, again_cells=effective)
+    counted = _at_most(_total([*first.alone, *first.pairs, *alone, *again]))
+    known = tuple(shares(counts, counted) for counts, _ in both)
+    second = replace(first, total=counted, shares=known, alone_again=alone, again=again)
+    return replace(second, again_groups=by, again_cells=effective)
 
 
 def _groupings_of(axis: Drawable, share: Weights, groups: Codes, most: int) -> list[Codes]:

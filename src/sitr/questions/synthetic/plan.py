@@ -36,7 +36,7 @@ PEOPLE = Fraction(1, 5)
 ALONE = Fraction(1, 5)
 """The part of the price for the tables of single columns; the rest is for the pairs."""
 
-FIRST = Fraction(1, 4)
+FIRST = Fraction(1, 6)
 """The part of the price of the pairs for a first look at all of them; the rest is for the second look."""
 
 CHOICE = Fraction(1, 5)
@@ -114,17 +114,9 @@ class Division:
         paired = self.paired()
         return paired.part(FIRST), paired.part(1 - FIRST)
 
-    def columns_again(self) -> list[int]:
-        """The sizes of single columns among the tables of the second look.
-
-        In the error of a pair the noise of its own table counts by what the fit leaves of it, and that of a column
-        whole. If a table with e cells counts a times, shares in proportion to (ae)^power are best.
-        """
-        return [math.ceil(count / LEFT) for count in self.sheet.grid.shape]
-
     def again(self, cells: Sequence[int]) -> list[Noise]:
-        """The noise of the second look: of columns, and of pairs with these numbers of cells that hold something."""
-        return self.looks()[1].noises([*self.columns_again(), *cells])
+        """The noise of the second look: of columns, and then of pairs, that weigh so much."""
+        return self.looks()[1].noises(cells)
 
     @property
     def root(self) -> float:

@@ -25,6 +25,9 @@ from sitr.questions.synthetic.quality_plan import QualityPlan, quality_plan
 from sitr.questions.synthetic.sheet import Sheet
 from sitr.questions.values import positions
 
+MOST_TRIPLES = 500
+"""Triples of columns are compared with a public table if there are at most this many."""
+
 LEVELS = 8
 """The most groups of an ordered column in the noisy marginals that correlations are computed from."""
 
@@ -38,17 +41,20 @@ def against(portrait: Portrait, synthetic: Codes, holdout: Codes, *, name: str) 
         )
     axes, names = portrait.axes, portrait.plan.sheet.names
     ours, theirs = (_shares(portrait, codes) for codes in (synthetic, holdout))
-    found = [
-        Figure(tuple(names[place] for place in columns), float(np.abs(ours(columns) - theirs(columns)).sum()))
-        for columns in _places(axes)
-    ]
+
+    def apart(columns: tuple[int, ...]) -> Figure:
+        return Figure(tuple(names[place] for place in columns), float(np.abs(ours(columns) - theirs(columns)).sum()))
+
+    found = [apart(columns) for columns in _places(axes)]
+    triples = combinations(range(len(axes)), 3) if math.comb(len(axes), 3) <= MOST_TRIPLES else ()
     single, pairs, ordered = found[: len(axes)], found[len(axes) :], _ordered(axes)
     ranges = [Figure((names[i],), _worst_range(axis, ours((i,)) - theirs((i,)))) for i, axis in ordered.items()]
     correlations = [
         Figure((names[i], names[j]), _correlation(ordered, synthetic, i, j) - _correlation(ordered, holdout, i, j))
         for i, j in combinations(ordered, 2)
     ]
-    return Quality(None, tuple(single), tuple(pairs), tuple(ranges), tuple(correlations), holdout=name)
+    parts = tuple(single), tuple(pairs), tuple(ranges), tuple(correlations)
+    return Quality(None, *parts, holdout=name, triples=tuple(map(apart, triples)))
 
 
 def subgroups(portrait: Portrait, synthetic: Codes, holdout: Codes, target: int) -> tuple[Figure, ...]:
@@ -212,7 +218,7 @@ def _shares(portrait: Portrait, codes: Codes) -> Callable[[tuple[int, ...]], Wei
 
 
 def _counts(portrait: Portrait, codes: Codes) -> Callable[[tuple[int, ...]], Codes]:
-    """Counts of the cells of one or two columns; of groups of cells if a pair has too many."""
+    """Counts of the cells of some columns; of groups of cells if together they have too many."""
 
     def of(columns: tuple[int, ...]) -> Codes:
         sizes = [portrait.plan.sheet.grid.shape[place] for place in columns]
@@ -220,7 +226,9 @@ def _counts(portrait: Portrait, codes: Codes) -> Callable[[tuple[int, ...]], Cod
         if math.prod(sizes) > MOST_CELLS:
             parts = [portrait.measured.groups[place][part] for place, part in zip(columns, parts, strict=True)]
             sizes = [int(portrait.measured.groups[place].max()) + 1 for place in columns]
-        number = parts[0] if len(parts) == 1 else parts[0] * sizes[1] + parts[1]
+        number = parts[0]
+        for part, size in zip(parts[1:], sizes[1:], strict=True):
+            number = number * size + part
         return np.bincount(number, minlength=math.prod(sizes))
 
     return of

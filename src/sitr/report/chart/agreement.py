@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import Protocol
 
-from sitr.questions.synthetic.agreement import Agreement, TableFit
+from sitr.questions.synthetic.agreement import Agreement
+from sitr.questions.synthetic.figures import Quality
 from sitr.report.chart.svg import LEFT, ORANGE, RIGHT, heading, label, rect, svg, text
 from sitr.report.figures import visible
 from sitr.report.words.words import Words, in_words
@@ -19,24 +21,52 @@ _DARKEST = 0.5
 Scores = Mapping[tuple[int, int], float]
 
 
+class Scored(Protocol):
+    """A table of some columns, with its score from 0 to 1."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+    @property
+    def score(self) -> float: ...
+
+
 def heat(found: Agreement, names: tuple[str, ...], *, words: Words | None = None) -> str:
     """A map of single columns and pairs; and of triples, where there are any: the mean of all with a pair in them."""
     words = in_words(words)
+    tables = [*found.of(1), *found.of(2)], found.of(3)
+    return _maps(*tables, names, title=words.synthetic.heat(found.score), words=words)
+
+
+def quality_heat(found: Quality, *, words: Words | None = None) -> str:
+    """The same beside other rows than those of the noisy tables."""
+    words = in_words(words)
+    names = tuple(dict.fromkeys(name for each in (*found.single, *found.pairs) for name in each.columns))
+    tables = [*found.single, *found.pairs], found.triples
+    return _maps(*tables, names, title=words.synthetic.quality_heat(found.score), words=words)
+
+
+def _maps(
+    pairs: Sequence[Scored],
+    triples: Sequence[Scored],
+    names: tuple[str, ...],
+    *,
+    title: tuple[str, str],
+    words: Words,
+) -> str:
     place = {name: number for number, name in enumerate(names)}
-    maps = [(words.synthetic.pair_map(), _by_pair((*found.of(1), *found.of(2)), place))]
-    if triples := found.of(3):
+    maps = [(words.synthetic.pair_map(), _by_pair(pairs, place))]
+    if triples:
         maps.append((words.synthetic.triple_map(), _by_pair(triples, place)))
     parts: list[str] = []
     top = 0.0
-    for title, scores in maps:
-        head, top = heading(title, top=top)
+    for above, scores in maps:
+        head, top = heading(above, top=top)
         parts += [*head, *_tiles(scores, names, top=top, words=words)]
         top += _HEAD + _ROW * len(names) + _GAP
-    title, description = words.synthetic.heat(found.score)
-    return svg(title, description, parts, height=top, direction=words.direction)
+    return svg(*title, parts, height=top, direction=words.direction)
 
 
-def _by_pair(tables: tuple[TableFit, ...], place: Mapping[str, int]) -> dict[tuple[int, int], float]:
+def _by_pair(tables: Sequence[Scored], place: Mapping[str, int]) -> dict[tuple[int, int], float]:
     """The mean score of the tables with each pair of columns; a single column is a pair with itself."""
     scores: dict[tuple[int, int], list[float]] = {}
     for each in tables:

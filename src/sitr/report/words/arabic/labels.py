@@ -85,6 +85,7 @@ LABELS: Mapping[str, str] = {
     "column": "العمود",
     "columns": "الأعمدة",
     "compared": "قورنت",
+    "score": "الدرجة",
     "computed": "المحسوب",
     "contact": "للاتصال",
     "digits": "الأرقام",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sitr.report.figures import about
 from sitr.report.words.numerals import numerals
 
 
@@ -275,7 +276,7 @@ class ServerWords:
 
     def loss_of(self, epsilon: float, /) -> str:
         """The title of a picture of the loss."""
-        return numerals(f"خسارة الخصوصية، وكم مرة تتجاوز ε = {epsilon:g}")
+        return numerals(f"خسارة الخصوصية، وكم مرة تتجاوز ε = {about(epsilon)}")
 
     def bare(self, count: int, whole: int, /) -> str:
         """How many data sets may get no promise."""

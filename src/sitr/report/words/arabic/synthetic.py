@@ -95,6 +95,19 @@ class SyntheticWords:
             "والأرقام في الأعلى تدل على الأعمدة التي لها الرقم نفسه في الجانب.",
         )
 
+    def quality_heat(self, score: float, /) -> tuple[str, str]:
+        """The title and the description of the map of scores beside the data or a public table."""
+        return (
+            "ما مدى قرب الصفوف، بحسب الأعمدة",
+            f"مربع لكل زوج من الأعمدة ودرجته من {ltr('0')} إلى {ltr('100')}. والمتوسط {ltr(f'{100 * score:.1f}')}. "
+            "والأرقام في الأعلى تدل على الأعمدة التي لها الرقم نفسه في الجانب.",
+        )
+
+    def score(self, found: Quality, /) -> str:
+        """The overall score of a comparison."""
+        over = "أزواج الأعمدة كلها" if found.pairs else "الأعمدة كلها"
+        return f"{ltr(f'{100 * found.score:.1f}')} من {ltr('100')}، وهي متوسط {over}"
+
     def demand(self, checked: Checked, /) -> str:
         """What was checked."""
         match checked.demand.value:
@@ -206,6 +219,7 @@ class SyntheticWords:
         return (
             (f"نسبة كل قيمة، {distance}", found.single),
             (f"نسبة كل زوج من القيم، {distance}", found.pairs),
+            (f"نسبة كل ثلاثية من القيم، {distance}", found.triples),
             ("نسبة أي مدى", found.ranges),
             ("الارتباط", found.correlations),
             (f"نسبة كل قيمة في مجموعة جزئية، متوسط {distance}", found.subgroups),

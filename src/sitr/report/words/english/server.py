@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sitr.report.figures import about
+
 
 @dataclass(frozen=True, slots=True)
 class ServerWords:
@@ -294,7 +296,7 @@ class ServerWords:
 
     def loss_of(self, epsilon: float, /) -> str:
         """The title of a picture of the loss."""
-        return f"The privacy loss, and how often it exceeds ε = {epsilon:g}"
+        return f"The privacy loss, and how often it exceeds ε = {about(epsilon)}"
 
     def bare(self, count: int, whole: int, /) -> str:
         """How many data sets may get no promise."""

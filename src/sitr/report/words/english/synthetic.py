@@ -94,6 +94,18 @@ class SyntheticWords:
             "numbers across stand for the columns with the same number down.",
         )
 
+    def quality_heat(self, score: float, /) -> tuple[str, str]:
+        """The title and the description of the map of scores beside the data or a public table."""
+        return (
+            "How close the rows are, by columns",
+            f"A tile for each pair of columns with its score, from 0 to 100. The mean is {100 * score:.1f}. The "
+            "numbers across stand for the columns with the same number down.",
+        )
+
+    def score(self, found: Quality, /) -> str:
+        """The overall score of a comparison."""
+        return f"{100 * found.score:.1f} of 100, the mean over all {'pairs of ' if found.pairs else ''}columns"
+
     def demand(self, checked: Checked, /) -> str:
         """What was checked."""
         match checked.demand.value:
@@ -202,6 +214,7 @@ class SyntheticWords:
         return (
             ("share of each value, Σ|p − q|", found.single),
             ("share of each pair of values, Σ|p − q|", found.pairs),
+            ("share of each triple of values, Σ|p − q|", found.triples),
             ("share of any range", found.ranges),
             ("correlation", found.correlations),
             ("share of each value in a subgroup, mean Σ|p − q|", found.subgroups),
