@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import Any
 
 from sitr.dataset.literals import shown
 from sitr.errors import QuestionError
 from sitr.namespace import Later
 from sitr.numbers import Number
 
-if TYPE_CHECKING:
-    import sitr.questions.aggregate.functions.count as counts
-    import sitr.questions.aggregate.functions.extremes as extremes
-    import sitr.questions.aggregate.functions.mean as means
-    import sitr.questions.aggregate.functions.quantile as quantiles
-    import sitr.questions.aggregate.functions.sum as sums
-    import sitr.questions.aggregate.functions.variance as variances
-    from sitr.questions.aggregate.frame import Expr
-else:  # they are made of expressions
-    counts = Later("sitr.questions.aggregate.functions.count")
-    extremes = Later("sitr.questions.aggregate.functions.extremes")
-    means = Later("sitr.questions.aggregate.functions.mean")
-    quantiles = Later("sitr.questions.aggregate.functions.quantile")
-    sums = Later("sitr.questions.aggregate.functions.sum")
-    variances = Later("sitr.questions.aggregate.functions.variance")
+# Aggregates are made of expressions, so they cannot be imported here.
+counts = Later("sitr.questions.aggregate.functions.count")
+extremes = Later("sitr.questions.aggregate.functions.extremes")
+means = Later("sitr.questions.aggregate.functions.mean")
+quantiles = Later("sitr.questions.aggregate.functions.quantile")
+sums = Later("sitr.questions.aggregate.functions.sum")
+variances = Later("sitr.questions.aggregate.functions.variance")
 
 
 class Aggregates:
@@ -31,44 +23,40 @@ class Aggregates:
 
     __slots__ = ()
 
-    def count(self) -> counts.Count:
+    def count(self) -> Any:
         """The number of rows that have a value."""
-        return counts.count(self._itself)
+        return counts.count(self)
 
-    def n_unique(self) -> counts.Count:
+    def n_unique(self) -> Any:
         """The number of different values; of the unit, the number of people."""
-        return counts.count(distinct=self._itself)
+        return counts.count(distinct=self)
 
-    def sum(self) -> sums.Sum:
-        return cast("sums.Sum", sums.sum(self._itself))
+    def sum(self) -> Any:
+        return sums.sum(self)
 
-    def mean(self) -> means.Mean:
-        return means.mean(self._itself)
+    def mean(self) -> Any:
+        return means.mean(self)
 
-    def median(self) -> quantiles.Median:
-        return quantiles.median(self._itself)
+    def median(self) -> Any:
+        return quantiles.median(self)
 
-    def quantile(self, level: Number) -> quantiles.Quantile:
+    def quantile(self, level: Number) -> Any:
         """The quantile at a level from 0 to 1."""
-        return quantiles.quantile(self._itself, level)
+        return quantiles.quantile(self, level)
 
-    def min(self) -> extremes.Minimum:
-        return extremes.min(self._itself)
+    def min(self) -> Any:
+        return extremes.min(self)
 
-    def max(self) -> extremes.Maximum:
-        return extremes.max(self._itself)
+    def max(self) -> Any:
+        return extremes.max(self)
 
-    def var(self, *, ddof: int = 1) -> variances.Variance | variances.PopulationVariance:
+    def var(self, *, ddof: int = 1) -> Any:
         """The variance of a sample, or with `ddof=0` of a population."""
-        return variances.variance(self._itself, population=_population(ddof))
+        return variances.variance(self, population=_population(ddof))
 
-    def std(self, *, ddof: int = 1) -> variances.StandardDeviation | variances.PopulationStandardDeviation:
+    def std(self, *, ddof: int = 1) -> Any:
         """The standard deviation of a sample, or with `ddof=0` of a population."""
-        return variances.standard_deviation(self._itself, population=_population(ddof))
-
-    @property
-    def _itself(self) -> Expr:
-        return cast("Expr", self)
+        return variances.standard_deviation(self, population=_population(ddof))
 
 
 def _population(ddof: object) -> bool:
