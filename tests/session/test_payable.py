@@ -48,7 +48,7 @@ def test_sql_description_price_and_budget_at_once(opened: Open) -> None:
     assert "The keys of ward are not public" in str(error)
     assert error.instead == (
         "SELECT ward, AVG(CLAMP(cost, 0, 100)) AS mean FROM t WHERE ward IN ('A', 'B') GROUP BY ward "
-        "/* replace the values after IN by public ones */"
+        "/* replace the values after IN by public ones */ /* replace 0 and 100 by public bounds */"
     )
     budget.sql(error.instead).release("zcdp(0.5)")  # it can be asked, as it stands
 
