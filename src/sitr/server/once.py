@@ -20,7 +20,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Header, Request
 from pydantic import BaseModel
 
-from sitr.errors import BackendFailure, InvalidUse, LedgerError, SitrError
+from sitr.errors import BackendFailure, InvalidUse, LedgerError, LedgerUncertain, SitrError
 from sitr.server.access import Caller, Everybody
 from sitr.server.office import Unknown
 from sitr.server.tokens import hashed
@@ -54,7 +54,7 @@ class Once:
         try:
             found = act()
         except (SitrError, Unknown) as error:
-            if isinstance(error, BackendFailure):  # a fault of the server, as any other exception
+            if isinstance(error, BackendFailure | LedgerUncertain):  # a fault, as any other exception
                 raise
             self._written("DELETE FROM keys WHERE hash = ?", mine)
             raise
