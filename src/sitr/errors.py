@@ -17,6 +17,7 @@
     ├── LedgerError             the ledger cannot be used as asked
     │   ├── LedgerBusy          another program is writing to it
     │   ├── LedgerMismatch      it was opened earlier with another promise
+    │   ├── LedgerUncertain     it may have recorded a change whose end nobody saw
     │   └── NotAllowed          its rules or roles do not allow this, or not yet
     ├── BackendFailure          the data could not be read after the charge
     ├── MissingExtra            a part of Sitr that needs a library which is not installed
@@ -230,6 +231,10 @@ class LedgerBusy(LedgerError):
 
 class LedgerMismatch(LedgerError):
     """The ledger was opened earlier with another promise."""
+
+
+class LedgerUncertain(LedgerError):
+    """A change may be recorded: its commit was not confirmed, or its witness could not be written after it."""
 
 
 class NotAllowed(LedgerError):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from fractions import Fraction
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from sitr.dataset.cells import Categories, Dates, Edges, Even, Granular, Rule, Scale, Step
@@ -19,6 +20,7 @@ AGE = Column("age", Kind.INTEGER)
 COST = Column("cost", Kind.REAL, Quantised(0, 500_000, Fraction(1, 100)))
 WARD = Column("ward", Kind.TEXT, keys=("a", "b", None))
 DAY = Column("day", Kind.DATE)
+NOON = datetime(2024, 1, 1, 12, tzinfo=UTC)
 YEAR = (date(2024, 1, 1), date(2024, 12, 31))
 
 
@@ -116,6 +118,9 @@ def test_bins_of_granules() -> None:
     at = Column("at", Kind.TIMESTAMP)
     seconds = (datetime(1970, 1, 1, 0, 0, 5), datetime(1970, 1, 1, 0, 1))  # noqa: DTZ001
     assert drawable(at, DeclaredCells(bins=5, bounds=seconds)) == Granular(at, 5, 60, Fraction(1), 5)
+    for given in ({"bounds": tuple(each.replace(tzinfo=UTC) for each in seconds)}, {"edges": (seconds[0], NOON, NOON)}):
+        with pytest.raises(DescriptionError, match="without a time zone"):
+            drawable(at, DeclaredCells(bins=5, **given))
 
 
 def test_keys_to_draw_from() -> None:
@@ -164,6 +169,8 @@ def test_bins_between_edges() -> None:
         assert any(before < edge <= value for edge in edges[1:-1])
     days = drawable(DAY, DeclaredCells(bins=2, edges=[YEAR[0], date(2024, 3, 1), YEAR[1]]))
     assert bins_of(days) == ["2024-01-01 to 2024-02-29", "2024-03-01 to 2024-12-31", "(no value)"]
+    for given in (np.array(edges), (edge for edge in edges)):  # read once
+        assert drawable(COST, DeclaredCells(bins=2, edges=given)) == fine  # type: ignore[arg-type]
     listed = drawable(replace(AGE, keys=(1, 2)), DeclaredCells(bins=2, edges=[0, 5, 9]))  # in place of declared keys
     assert bins_of(listed) == ["0 to 4", "5 to 9", "(no value)"]
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
 from sitr.errors import InvalidUse, LedgerError
+from sitr.ledger import witness
 from sitr.server.access import Caller
+from sitr.server.office import Office
 from sitr.server.once import Once
 from sitr.session.dataset import open as open_description
 from tests.server.conftest import PRICE, SQL, Team
@@ -55,6 +59,43 @@ def test_what_was_refused_can_be_sent_again(team: Team) -> None:
     assert noor.post(f"{PLACE}/accounts/move", json=sent, headers=key).status_code == 409
     assert noor.post(f"{PLACE}/accounts", json={"account": "ben", "amount": PRICE}).status_code == 204
     assert noor.post(f"{PLACE}/accounts/move", json=sent, headers=key).status_code == 204
+
+
+def test_what_failed_on_the_server_is_not_done_again(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault after the act: nobody knows whether it was done, so a budget is not moved a second time."""
+    noor, key, move = team.program("noor"), {"idempotency-key": "thursday"}, Office.move
+    assert noor.post(f"{PLACE}/accounts", json={"account": "ben", "amount": PRICE}).status_code == 204
+    sent = {"source": "ana", "target": "ben", "amount": "zcdp(0.05)"}
+
+    def failing(*given: Any) -> None:
+        move(*given)
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Office, "move", failing)
+        assert noor.post(f"{PLACE}/accounts/move", json=sent, headers=key).status_code == 500
+    again = noor.post(f"{PLACE}/accounts/move", json=sent, headers=key)
+    assert again.status_code == 409
+    assert "has begun, and has not ended" in again.json()["given"]
+    assert shares(team) == {"ana": "1/5", "ben": "3/50"}
+
+
+def test_what_is_recorded_but_not_witnessed_is_not_done_again(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk of the witness is full after the commit: the ledger reports an error for what it has recorded."""
+    noor, key = team.program("noor"), {"idempotency-key": "friday"}
+    assert noor.post(f"{PLACE}/accounts", json={"account": "ben", "amount": PRICE}).status_code == 204
+    sent = {"source": "ana", "target": "ben", "amount": "zcdp(0.05)"}
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(witness, "write_durably", full)
+        failed = noor.post(f"{PLACE}/accounts/move", json=sent, headers=key)
+        assert failed.json()["title"] == "LedgerUncertain"
+    assert shares(team) == {"ana": "1/5", "ben": "3/50"}
+    assert noor.post(f"{PLACE}/accounts/move", json=sent, headers=key).status_code == 409
+    assert shares(team) == {"ana": "1/5", "ben": "3/50"}
 
 
 class Body(BaseModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from sitr.errors import LargeDelta
 from sitr.language import Language
 from sitr.noise import TestCoins
 from sitr.report.words.messages import catalogue
+from sitr.session.counted import _largest, _least
 
 ROWS = pa.table({"patient": [row % 2_000 for row in range(4_000)], "ward": ["a", "b"] * 2_000})
 TEXT = "SELECT COUNT(DISTINCT patient) AS n FROM visits"
@@ -73,6 +75,23 @@ def test_the_largest_group_and_each_answer_of_a_batch_are_looked_at(tmp_path: Pa
     assert "at least 9" in warned(grouped)[0]
     (text,) = warned(found.batch({"rows": found.sql("SELECT COUNT(*) AS n FROM visits"), "wards": grouped}))
     assert "people are in these data" in text
+
+
+@pytest.mark.parametrize("after", ["", " ORDER BY n LIMIT 5", " HAVING COUNT(DISTINCT patient) > 28"])
+def test_the_largest_number_has_the_largest_lower_end(after: str, tmp_path: Path) -> None:
+    """So few intervals are computed, however many groups there are."""
+    rows = pa.table({"patient": range(2_000), "day": [min(row % 70, 39) for row in range(2_000)]})
+    data = sitr.protect(rows, name="visits", unit="patient", max_groups=1, max_rows_per_group=1)
+    asked = data.budget("approximate(9, 1e-3)", ledger=tmp_path / "l.db").sql(
+        f"SELECT day, COUNT(DISTINCT patient) AS n FROM visits GROUP BY day{after}",
+        keys={"day": range(40)},
+    )
+    released = asked.release("pure(1)", coins=TestCoins(7)).released
+    (column,) = released.plan.columns
+    every = [math.floor(one.low) for one in released.estimates(column, simultaneous=True)]
+    assert len(every) > 1
+    assert _least(released) == max(0, *every)
+    assert len(_largest(released, column)) <= 2
 
 
 def test_noise_that_hides_how_many_there_are_says_nothing(tmp_path: Path) -> None:

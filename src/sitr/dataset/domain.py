@@ -85,7 +85,8 @@ def drawable(column: Column, wanted: DeclaredCells) -> Drawable:
     """
     bins = _bins(column, wanted)
     if wanted.edges is not None:
-        wanted = replace(wanted, bounds=_ends(column, wanted))
+        edges = _edges(column, wanted)
+        wanted = replace(wanted, edges=edges, bounds=(edges[0], edges[-1]))
     listed = public_keys(column.name, column.kind, wanted.keys) if wanted.keys is not None else column.keys
     if listed is None:
         listed = KEYS_OF_TYPE.get(column.kind)
@@ -135,10 +136,10 @@ def cut_unevenly(even: Granular, wanted: DeclaredCells) -> Granular:
     return replace(even, bins=len(cuts) + 1, cuts=cuts) if cuts else even
 
 
-def _ends(column: Column, wanted: DeclaredCells) -> tuple[End, End]:
-    """The first and the last edge, which are the bounds of a column with edges."""
+def _edges(column: Column, wanted: DeclaredCells) -> tuple[End, ...]:
+    """The edges of a column, of which the first and the last are its bounds."""
     arguments.several(wanted.edges, name="edges", example='{"age": [0, 18, 65, 120]}')
-    edges = list(wanted.edges or ())
+    edges = () if wanted.edges is None else tuple(wanted.edges)
     if wanted.bounds is not None or wanted.scale is not Scale.LINEAR or wanted.keys is not None:
         raise QuestionError(
             given=f"The column {column.name!r} has edges beside bounds, keys or a scale.",
@@ -146,13 +147,13 @@ def _ends(column: Column, wanted: DeclaredCells) -> tuple[End, End]:
         )
     if len(edges) < 2:
         raise _no_edges(column, wanted)
-    return edges[0], edges[-1]
+    return edges
 
 
 def _first_granules(axis: Granular, wanted: DeclaredCells) -> set[int]:
     """The smallest granule of each bin between two edges: the first one that is not below the lower edge."""
     edges: list[Fraction | None] = []
-    for edge in list(wanted.edges or ())[:-1]:
+    for edge in (wanted.edges or ())[:-1]:
         if axis.column.kind in (Kind.DATE, Kind.TIMESTAMP):
             edges.append(Fraction(_moments(axis.column, (edge, edge))[0]))
         else:
@@ -217,7 +218,8 @@ def _granules(column: Column, wanted: DeclaredCells) -> tuple[int, int, Fraction
 def _moments(column: Column, bounds: tuple[End, End]) -> tuple[int, int]:
     """Bounds as days or seconds since 1970."""
     type_ = date if column.kind is Kind.DATE else datetime
-    if len(bounds) != 2 or any(type(end) is not type_ for end in bounds) or bounds[0] > bounds[1]:  # type: ignore[operator]
+    other = len(bounds) != 2 or any(type(end) is not type_ or getattr(end, "tzinfo", None) for end in bounds)
+    if other or bounds[0] > bounds[1]:  # type: ignore[operator]
         raise DescriptionError(
             wanted=f"bounds of {column.name!r} that are a first and a last {type_.__name__} without a time zone",
             given=shown(bounds),

@@ -20,7 +20,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from sitr.dataclass import dataclass
 from sitr.dataset.database import Address, address
-from sitr.errors import LedgerBusy, LedgerError, SourceError
+from sitr.errors import LedgerBusy, LedgerError, LedgerUncertain, SourceError
 from sitr.ledger.database import Connection
 from sitr.ledger.state import alone
 from sitr.namespace import Later, needs
@@ -257,8 +257,8 @@ class PostgresSchema:
                 do="Run sitr ledger verify to see whether it was changed by hand; no data were read.",
             ) from failure
 
-    def _unknown(self) -> LedgerError:
-        return LedgerError(
+    def _unknown(self) -> LedgerUncertain:
+        return LedgerUncertain(
             given=f"The connection to {self.place} was lost while a change was being recorded, so it is not known "
             "whether it was recorded.",
             do="Count it as spent: nothing was answered. Run sitr ledger show to see the entries, then ask again.",

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from sitr.errors import LedgerBusy, LedgerError
+from sitr.errors import LedgerBusy, LedgerError, LedgerUncertain
 from sitr.ledger import chain
 from sitr.ledger.key import Key, genuine
 from sitr.ledger.spent import Spent
@@ -147,7 +147,7 @@ class Witness:
         except (OSError, LedgerBusy, _Changed) as cause:
             reasons = {LedgerBusy: "other programs are writing to it", _Changed: "it was changed by hand"}
             reason = cause.strerror if isinstance(cause, OSError) else reasons[type(cause)]
-            raise LedgerError(
+            raise LedgerUncertain(
                 given=f"The witness {place} could not be written: {reason}.",
                 do="Free or mount its disk, or repair what keeps it. What was just charged stays spent, and nothing "
                 "was answered.",

@@ -20,8 +20,9 @@ from typing import Annotated, Any
 from fastapi import Depends, Header, Request
 from pydantic import BaseModel
 
-from sitr.errors import InvalidUse, LedgerError
+from sitr.errors import BackendFailure, InvalidUse, LedgerError, LedgerUncertain, SitrError
 from sitr.server.access import Caller, Everybody
+from sitr.server.office import Unknown
 from sitr.server.tokens import hashed
 
 KEPT = timedelta(days=1)
@@ -41,8 +42,8 @@ class Once:
     def __call__(self, caller: Caller, sent: BaseModel | None, act: Callable[[], Any]) -> Any:
         """Do it, and return what is answered; or only return it, if it was done before under this key.
 
-        It is noted before it is done. If the server ends in between, nobody knows whether it was done, and it is not
-        done again. What was refused changed nothing, so it may be sent again.
+        It is noted before it is done. If the server fails or ends in between, nobody knows whether it was done, and it
+        is not done again. What was refused changed nothing, so it may be sent again.
         """
         if self.key is None:
             return act()
@@ -52,7 +53,9 @@ class Once:
             return json.loads(_response(known, body))
         try:
             found = act()
-        except Exception:
+        except (SitrError, Unknown) as error:
+            if isinstance(error, BackendFailure | LedgerUncertain):  # a fault, as any other exception
+                raise
             self._written("DELETE FROM keys WHERE hash = ?", mine)
             raise
         self._written("UPDATE keys SET response = ? WHERE hash = ?", json.dumps(found), mine)

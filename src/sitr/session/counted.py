@@ -37,11 +37,23 @@ def _least(released: Release) -> int:
             math.floor(one.low)
             for column in released.plan.columns
             if _counts(column, rows=rows)
-            for one in released.estimates(column, simultaneous=True)
+            for one in released.estimates(column, rows=_largest(released, column), simultaneous=True)
             if one.value is not None and one.bounded
         ),
         default=0,
     )
+
+
+def _largest(released: Release, column: Shown) -> list[int]:
+    """The rows of the answer one of which has the largest number: intervals of many rows would take long.
+
+    Rows of the same number of draws have intervals of the same width, so the largest number has the largest lower end.
+    """
+    found: dict[int, tuple[int, int]] = {}
+    for row, place in enumerate(released.places):
+        number, draws = next(released.granules(column, [place]))[0], released.draws(place)
+        found[draws] = max(found.get(draws, (number, row)), (number, row))
+    return [row for _, row in found.values()]
 
 
 def _counts(column: Shown, *, rows: bool) -> bool:

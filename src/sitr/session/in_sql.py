@@ -201,8 +201,12 @@ def _refuse_other_unit(said: Options, table: Table, text: str) -> None:
     """Whoever asks does not choose who is protected."""
     unit = table.unit.column if isinstance(table.unit, Person) else None
     if said.unit is not None and (unit is None or said.unit.lower() != unit.lower()):
-        raise QuestionError(
-            given=f"The question names {said.unit!r} as the privacy unit, but this data set protects each "
-            f"{table.neighbors()}.",
-            do="Leave privacy_unit_column out: the description says who is protected.",
-        ).among((), instead=without_unit(text))
+        raise _other_unit(said.unit, table, text)
+
+
+def _other_unit(named: str, table: Table, text: str) -> QuestionError:
+    refusal = QuestionError(
+        given=f"The question names {named!r} as the privacy unit, but this data set protects each {table.neighbors()}.",
+        do="Leave privacy_unit_column out: the description says who is protected.",
+    )
+    return refusal.among((), instead=without_unit(text))

@@ -772,6 +772,9 @@ def test_questions_of_a_batch_have_caps_of_their_own(tmp_path: Path) -> None:
     for path in numbers(figures):
         if path[0] == "caps":
             assert all(map(found, changed(figures, path))), path
+    for more in ({"max_groups": 7, "note": 0}, {"max_groups": 7}):  # beside others, or alone
+        assert found(json.dumps(figures | {"caps": {**figures["caps"], "all": {**figures["caps"]["all"], **more}}}))
+        assert found(json.dumps(figures | {"caps": {"all": more}}))
 
 
 def forged(pages: Pages, kind: str) -> tuple[Any, Any]:

@@ -293,8 +293,7 @@ def least_mu(sigma: Fraction) -> arb:
     """μ such that Y and Y + 1 are no easier to tell apart than N(0, 1) and N(μ, 1), for discrete Gaussian Y. Thresholds
     are the best tests, as ratios are monotone. With P(Y ≥ k) = Φ(−z_k), μ is the largest z_{k+1} − z_k [DRS22, 2.6],
     also for −k; beyond 200σ, probabilities are below e^{−19,000}. Vectors: ℓ2 length times μ [DRS22, Cor. 3.3]."""
-    tails = bell_tails(sigma**2, max(50, math.ceil(200 * sigma)) + 2)
-    places = [arb(2).sqrt() * (2 * tail).erfcinv() for tail in tails[1:]]
+    places = [arb(2).sqrt() * (2 * p).erfcinv() for p in bell_tails(sigma**2, max(50, math.ceil(200 * sigma)) + 2)[1:]]
     return max((one.upper() for one in (2 * places[0], *(b - a for a, b in pairwise(places)))), key=float)
 
 
@@ -532,7 +531,8 @@ class Check(NamedTuple):
             named = of and of[1] == word and flavor.startswith("approx") == ("delta" in said and "inner" not in one)
             whole = sum(one.get("parts", {}).values()) or one.get("gamma", 0)
             odd += [text] if not named or said != mine or abs(whole - one.get("gamma", 0)) > DIGITS else []
-        caps = [[node[name] for name in CAPS] for node in nodes if node.keys() == {*CAPS}]
+        stated = [one["caps"] for one in nodes if "caps" in one]  # of a batch, those of each question by its name
+        caps = [[one[n] for n in CAPS] for own in stated for one in ([own] if {*CAPS} & own.keys() else own.values())]
         used = [[one[name] for name in CAPS] for one in nodes if {"counts", *CAPS} <= one.keys()]
         odd += [one for one in (*used, *caps) if caps and not (one in caps and one in used)]
         odd += [one for one in nodes if "rest" in one and [one[n] for n in CAPS[:2]] not in [each[:2] for each in used]]

@@ -379,7 +379,9 @@ def _formulas(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
         if written is not None:
             texts = [sql_of(part) if isinstance(part, exp.Column) else f"({sql_of(part)})" for part in parts]
             found = written.format(*texts)
-            call.replace(parse_one(f"SELECT {found}", dialect=QuestionDialect).expressions[0])
+            made = parse_one(f"SELECT {found}", dialect=QuestionDialect).expressions[0]
+            inside = isinstance(call.parent, exp.Binary) and isinstance(made, exp.Binary)
+            call.replace(exp.paren(made, copy=False) if inside else made)
             return True
     return False
 
@@ -395,7 +397,7 @@ _FORMULAS = {
     ("GEOMETRIC_MEAN", 1): "EXP(AVG(LN({0})))",
     **dict.fromkeys((("BOOL_OR", 1), ("LOGICAL_OR", 1)), "COUNT_IF({0})"),
     **dict.fromkeys((("BOOL_AND", 1), ("LOGICAL_AND", 1), ("EVERY", 1)), "COUNT_IF(NOT {0})"),
-    ("MAD", 1): "QUANTILE({0}, 0.75) - QUANTILE({0}, 0.25)",
+    ("MAD", 1): "(QUANTILE({0}, 0.75) - QUANTILE({0}, 0.25)) / 2",
     ("RANGE", 1): "MAX({0}) - MIN({0})",
 }
 """Functions with their numbers of arguments. Where values are missing, the two of a pair are counted apart."""
