@@ -382,6 +382,18 @@ ARROWS: dict[str, tuple[type[Any], Arrow]] = {
     ),
 }
 
+@pytest.mark.parametrize("promise", ALL, ids=repr)
+def test_only_flavors_that_say_so_expose_anybody_outright(promise: Any) -> None:
+    assert type(promise).exposes or promise.infinite_mass() == 0.0
+
+
+def test_every_flavor_that_exposes_somebody_has_such_a_promise() -> None:
+    leaky = ApproximateDP(1.0, 1e-3)
+    more = [RandomDP(leaky, 0.1), ComputationalDP(leaky)]  # of these, the inner promise decides
+    exposing = {type(promise) for promise in [*ALL, *more] if promise.infinite_mass() > 0}
+    assert exposing == {flavor.kind for flavor in FLAVORS if flavor.kind.exposes}
+
+
 MEANING = ("of", "excess", "kept_by", "worst_loss")
 
 

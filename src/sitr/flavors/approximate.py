@@ -34,6 +34,7 @@ class ApproximateDP(Adding):
     """
 
     notation = "approximate(ε, δ)"
+    exposes = True
     odometer = "approximate"
     arrow = "to_approximate"
     obstacle = Obstacle("It bounds an ε only at a δ of choice", "convert it first with to_approximate(delta=…)")

@@ -40,6 +40,7 @@ class ApproximateZeroConcentratedDP(Adding):
     """
 
     notation = "zcdp(ρ, δ)"
+    exposes = True
     odometer = "zcdp"
     name = "approximate_zcdp"
     obstacle = Obstacle(

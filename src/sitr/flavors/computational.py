@@ -40,6 +40,7 @@ class ComputationalDP(Promise):
     """
 
     notation = "computational(promise)"
+    exposes = True
     obstacle = Obstacle("It is another promise about limited attackers", "write ComputationalDP around this promise")
     closed = Obstacle(
         "It holds only against attackers with limited computing power", "report it as it is, or draw truly random noise"

@@ -49,6 +49,7 @@ class PrivacyProfile(Promise):
     """
 
     notation = "profile((ε, δ), …)"
+    exposes = True
     obstacle = Obstacle(
         "It states no (ε, δ)", "convert it with to_approximate(delta=…) at each δ of interest, and write these points"
     )

@@ -65,6 +65,8 @@ class Promise(Protocol):
     """Why this promise implies no promise of another flavor without a further choice, if that is so."""
     odometer: ClassVar[str] = ""
     """The word for budgets of this flavor without a cap, such as pure in odometer(pure); none if there are none."""
+    exposes: ClassVar[bool] = False
+    """Whether it may allow a mechanism to expose somebody outright, with a small probability."""
     about_people: ClassVar[bool] = True
     """Whether it is about data sets that differ in one person, so that it can be promised to a random newcomer."""
     widths: ClassVar[tuple[float, ...]] = (1e-2, 1e-4, 1e-6)

@@ -54,6 +54,7 @@ class RandomDP(Promise):
     """
 
     notation = "random(promise, γ)"
+    exposes = True
     obstacle = Obstacle(
         "Random privacy is about replacing one person", "state it as RandomDP with gamma=0 if this promise is so, too"
     )

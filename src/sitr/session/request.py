@@ -165,7 +165,8 @@ class Request(Displayed, Generic[Answered_co]):
         """
         paid = self._paid(price, amounts)
         released, receipt = ask(self.question, paid, at=self.at, coins=coins, fresh=fresh)
-        counted.warn_of_released(released, receipt.standing.promise)
+        if receipt.standing.promise.exposes:
+            counted.warn_of_released(released, receipt.standing.promise)
         return self.answered(released, receipt, self)
 
 
