@@ -372,3 +372,18 @@ def test_engines_that_differ_are_caught(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("sitr.backends.duckdb.DUCKDB", DUCKDB)
     with pytest.raises(AssertionError):
         assert sum(map(replay, range(40)))
+
+
+@pytest.mark.parametrize("people", [(10, 11), (12, 13)])
+def test_people_with_short_names_have_orders_of_their_own(people: tuple[int, int]) -> None:
+    """Under half of all salts they have two groups in the same order, which the end of a short text decides.
+
+    Of 20,000, Binomial(20,000, 1/2) is outside [9540, 10460] with probability below 1e-10.
+    """
+    order: Any = PostgresDialect().order  # of a column with salts
+    firsts = [" < ".join(order("salt", [str(who), f"CAST('{group}' AS text)"]) for group in "ab") for who in people]
+    dice = random.Random(9)
+    salts = [dice.getrandbits(63) for _ in range(20_000)]
+    counted = f"SELECT sum(CAST(({firsts[0]}) = ({firsts[1]}) AS int)) FROM unnest(%s::bigint[]) AS salts (salt)"
+    (same,) = postgres.connection().execute(counted, [salts]).fetchone()
+    assert 9540 <= same <= 10460
