@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 import sitr
 from sitr.language import Language, speaking
 from sitr.questions.aggregate.bias import Amount
-from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.report.page import html
 from sitr.report.words.words import in_words
 from sitr.session.budget import Budget
@@ -128,7 +127,7 @@ def test_of_a_share_that_says_little_what_is_sure_is_said(budget: Budget, langua
     """The cell says "price too small to tell", so the sentence below it states no number with an error."""
     with speaking(language):
         words = in_words()
-    query = cast("AggregateQuestion", budget.sql(SQL).question).query
+    query = budget.sql(SQL).question.query
     wide, narrow = (Amount(Fraction(9, 10), low, Fraction(1)) for low in (Fraction(109, 1000), Fraction(8, 10)))
     assert (wide.tells, narrow.tells) == (False, True)
     for share, some, others in ((wide, ("10%",), ("90%", "±")), (narrow, ("90%", "±"), ("80%",))):
