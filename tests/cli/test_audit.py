@@ -131,8 +131,8 @@ def test_canaries_are_judged(sitr: Sitr, canaries: Path, tmp_path: Path) -> None
         (("noise_under_audit:count", "--claim", "pure(1)", "--inputs", "[1, 2, 3]"), "two neighbouring inputs"),
         (("noise_under_audit:count", "--claim", "pure(1)", "--inputs", "{"), "two neighbouring inputs"),
         (("noise_under_audit", "--claim", "pure(1)", "--inputs", "[1, 2]"), "MODULE:FUNCTION"),
-        (("noise_under_audit:none", "--claim", "pure(1)", "--inputs", "[1, 2]"), "has no function none"),
-        (("noise_under_audit:letters", "--claim", "pure(1)", "--inputs", "[1, 2]"), "has no function letters"),
+        (("noise_under_audit:none", "--claim", "pure(1)", "--inputs", "[1, 2]"), "has no function 'none'"),
+        (("noise_under_audit:letters", "--claim", "pure(1)", "--inputs", "[1, 2]"), "has no function 'letters'"),
         (("no_such_module:f", "--claim", "pure(1)", "--inputs", "[1, 2]"), "cannot be imported"),
         (("--url", "http://example.org", "--claim", "pure(1)", "--inputs", "[1, 2]"), "address of this machine"),
         (("noise_under_audit:count", "--claim", "pure(x)", "--inputs", "[1, 2]"), "a promise"),
@@ -142,6 +142,14 @@ def test_bad_input_is_refused(sitr: Sitr, words: tuple[str, ...], said: str) -> 
     run = sitr("audit", *words)
     assert run.code == 2
     assert said in run.err
+
+
+def test_the_name_of_a_module_is_not_translated(sitr: Sitr) -> None:
+    """`noise` is also a word."""
+    run = sitr("--lang", "ar", "audit", "noise:count", "--claim", "pure(1)", "--inputs", "[1, 2]")
+    assert run.code == 2
+    assert "'noise'" in run.err
+    assert "الضوضاء" not in run.err
 
 
 def test_a_bad_interval_is_refused(sitr: Sitr, canaries: Path) -> None:
@@ -166,8 +174,8 @@ def single(rows, size):
     [
         (["odd_one:raises"], "The function failed: ZeroDivisionError: no rows."),
         (["odd_one:single"], "returned 1 answers when"),
-        (["broken_one:f"], "The module broken_one cannot be imported: SyntaxError"),
-        (["raising_one:f"], "The module raising_one cannot be imported: ZeroDivisionError"),
+        (["broken_one:f"], "The module 'broken_one' cannot be imported: SyntaxError"),
+        (["raising_one:f"], "The module 'raising_one' cannot be imported: ZeroDivisionError"),
         ([":f"], "cannot be imported"),
         ([".noise:f"], "cannot be imported"),
         (["--command", '"echo'], "Expected a program with its arguments"),

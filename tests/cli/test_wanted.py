@@ -49,6 +49,19 @@ def test_ask_shows_the_price_that_it_pays(sitr: Sitr, description: Path) -> None
     assert 95 < told["columns"][0]["error"] <= 100
 
 
+@pytest.mark.usefixtures("folder")
+def test_the_price_that_is_shown_has_no_delta_that_the_question_does_not_need(sitr: Sitr) -> None:
+    caps = ("--max-groups", 3, "--max-rows-per-group", 2, "--keys", "ward=Surgery,Maternity")
+    budget = ("--budget", "zcdp(0.5, 1e-6)", "--ledger", "sitr.db")
+    assert sitr("protect", "visits.parquet", "--unit", "patient_id", *caps, *budget).code == 0
+    question = "SELECT ward, COUNT(*) AS visits FROM visits GROUP BY ward"
+    done = sitr("ask", "visits.sitr.yaml", question, "--error", "visits=100")
+    assert (done.code, done.err) == (0, "")
+    (entry,) = SqlLedger("sitr.db", create=False).entries()
+    assert write(entry.price).endswith(", delta=0.0)")
+    assert done.out.splitlines()[0] == f"The price for these errors is {write(entry.price)}."
+
+
 @pytest.mark.parametrize(
     ("words", "match"),
     [

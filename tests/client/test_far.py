@@ -134,6 +134,15 @@ def test_errors_are_the_same_errors(served: Served) -> None:
         far.account("noor").sql(SQL).preview(rho=0.01)
     with pytest.raises(InvalidUse, match="ordered cannot be sent"):
         far.synthesize(ordered=[("days", "cost")])
+    with pytest.raises(InvalidUse, match="people cannot be sent"):
+        far.synthesize(people=True)
+
+
+def test_what_is_left_as_it_is_need_not_be_sent(served: Served) -> None:
+    """The command line names every argument, also those that nobody gave."""
+    far = served.budget("ana")
+    asked = far.synthesize(columns=["ward", "age_band"], never=[], spikes={}, people=False, constant=(), order=None)
+    assert asked.question == far.synthesize(columns=["ward", "age_band"]).question
 
 
 @pytest.mark.slow

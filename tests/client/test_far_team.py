@@ -64,7 +64,7 @@ def test_a_request_is_made_decided_and_asked_from_elsewhere(served: Served) -> N
     assert near.queue()[-1].why == "Too much"
     with pytest.raises(InvalidUse, match="in SQL only"):
         ana.histogram("days", bins=3, bounds=(0, 30)).propose("zcdp(0.01)", reason="No")
-    with pytest.raises(LedgerError, match="no such"):
+    with pytest.raises(LedgerError, match="no such data set, answer or request"):
         noor.approve(99)
 
 

@@ -52,3 +52,15 @@ def test_bounds_of_dates_may_be_written_in_quotes(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("'2024-01-01'", "'1.1.2024'"))
     with pytest.raises(DescriptionError, match=r"bounds \(first, last\) for 'born'"):
         load(path)
+
+
+@pytest.mark.parametrize("name", ["visits.csv", "visits.PARQUET", "visits.tsv.gz"])
+def test_rows_in_place_of_a_description_are_told_how_to_be_described(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    with pytest.raises(DescriptionError, match="There is no description of a data set"):
+        load(path)
+    path.write_bytes(b"id,ward\n1,A\n")
+    with pytest.raises(DescriptionError) as refused:
+        load(path)
+    assert refused.value.given == f"{path} holds rows, and their description is needed here."
+    assert refused.value.do == f"Write one with sitr start {path}, and name the file that it writes."

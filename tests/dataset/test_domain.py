@@ -99,6 +99,17 @@ def test_what_is_not_public_or_makes_no_sense_is_refused(column: Column, wanted:
         axis(column, wanted)
 
 
+def test_a_column_that_nothing_cuts_is_told_what_would_cut_it() -> None:
+    with pytest.raises(QuestionError) as refused:
+        axis(AGE, DeclaredCells(bounds=(0, 120)))
+    assert refused.value.message.startswith(
+        "Nothing says into which cells the column 'age' is cut. Give bins={'age': 20}"
+    )
+    assert "None" not in refused.value.message
+    with pytest.raises(QuestionError, match="got bins=0"):
+        axis(AGE, DeclaredCells(bins=0, bounds=(0, 120)))
+
+
 @pytest.mark.parametrize("keys", [[], ["a", "a"], [1], "ab"])
 def test_keys_are_checked_as_in_a_description(keys: list[str]) -> None:
     with pytest.raises(DescriptionError):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import sitr
+from sitr.language import Language, speaking
+from sitr.questions.aggregate.bias import Amount
 from sitr.report.page import html
+from sitr.report.words.words import in_words
 from sitr.session.budget import Budget
 
 SQL = "SELECT ward, COUNT(*) AS n, MEDIAN(cost) AS m FROM visits GROUP BY ward"
@@ -116,3 +120,23 @@ def test_a_share_that_says_nothing_is_shown_in_words(budget: Budget) -> None:
     told = rich.to_dict()["bias"]["left_out"][0]
     assert told["groups"] == "each"
     assert all(share["tells"] for share in told["shares"])
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_of_a_share_that_says_little_what_is_sure_is_said(budget: Budget, language: Language) -> None:
+    """The cell says "price too small to tell", so the sentence below it states no number with an error."""
+    with speaking(language):
+        words = in_words()
+    query = budget.sql(SQL).question.query
+    wide, narrow = (Amount(Fraction(9, 10), low, Fraction(1)) for low in (Fraction(109, 1000), Fraction(8, 10)))
+    assert (wide.tells, narrow.tells) == (False, True)
+    for share, some, others in ((wide, ("10%",), ("90%", "±")), (narrow, ("90%", "±"), ("80%",))):
+        for said in (
+            words.aggregate.cut(("A",), share, query, counts=True),
+            words.aggregate.clamped(("A",), share, "cost", query, moved=["n"], ranked=[]),
+        ):
+            assert all(each in said for each in some)
+            assert not any(each in said for each in others)
+    if language is Language.ENGLISH:
+        started = "At least 10% of the people in the group ward = A had rows left out by the caps: "
+        assert words.aggregate.cut(("A",), wide, query).startswith(started)

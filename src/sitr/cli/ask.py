@@ -51,7 +51,8 @@ def ask(
     if wanted.error and not as_json:
         from sitr.flavors.notation import write
 
-        console().print(said(f"The price for these errors is {write(paid)}."), soft_wrap=True)
+        charged = asked.preview(paid).price  # without a δ that the question does not need
+        console().print(said(f"The price for these errors is {write(charged)}."), soft_wrap=True)
     with working("Reading and adding noise", quiet=as_json):
         answer = asked.release(paid, fresh=fresh)
     publish(answer, files, as_json=as_json, whole=output is None, exact=exact)

@@ -272,11 +272,11 @@ def _function(name: str) -> Callable[..., Any]:
         found = getattr(import_module(module), function, None)
     except Exception as error:  # noqa: BLE001 - a module may do anything while it is imported
         reason = str(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
-        raise BadUsage(given=f"The module {module} cannot be imported: {reason}.", do="Check its name.") from None
+        raise BadUsage(given=f"The module {module!r} cannot be imported: {reason}.", do="Check its name.") from None
     finally:
         sys.path.pop(0)
     if not callable(found):
-        raise BadUsage(given=f"The module {module} has no function {function}.", do="Check its name.")
+        raise BadUsage(given=f"The module {module!r} has no function {function!r}.", do="Check its name.")
     checked: Callable[..., Any] = found
     return checked
 

@@ -68,4 +68,9 @@ def serve(
         console().print(said(f"The server is at {address}. Stop it with Ctrl-C."), soft_wrap=True)
         for name, password in passwords.items():
             console().print(f"  {name}  {password}")
+        if demo and not passwords:
+            again = (
+                f"The accounts have the passwords that were shown first. To begin anew, remove the folder {directory}."
+            )
+            console().print(said(again), soft_wrap=True)
     served(settings)

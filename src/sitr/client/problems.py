@@ -46,8 +46,8 @@ def _about_request(status: int, said: str) -> SitrError:
             )
         case 404:
             return LedgerError(
-                given="The server has no such data set or answer for you.",
-                do="Check the name: you only see data sets in which you have a role.",
+                given="The server has no such data set, answer or request for you.",
+                do="Check the name and the number: you only see data sets in which you have a role.",
             )
         case 429:
             return LedgerBusy(given="The server was asked too often.", do="Try again in a minute; nothing was spent.")

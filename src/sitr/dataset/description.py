@@ -139,8 +139,17 @@ def _commented(text: str, comments: Mapping[str, str]) -> str:
     return re.sub(rf"^({'|'.join(_COMMENTS)}):", explained, text, flags=re.MULTILINE)
 
 
+_ROWS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".parquet", ".pq", ".duckdb")
+"""The endings of files that a description describes."""
+
+
 def load(path: Path) -> Description:
     """Read the file. Every mistake in it raises a `DescriptionError` that names the place."""
+    if path.name.lower().endswith(_ROWS) and path.exists():
+        raise DescriptionError(
+            given=f"{path} holds rows, and their description is needed here.",
+            do=f"Write one with sitr start {path}, and name the file that it writes.",
+        )
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError:

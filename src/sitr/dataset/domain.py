@@ -246,6 +246,11 @@ def _remedy(column: Column) -> str:
 
 
 def _bins(column: Column, wanted: DeclaredCells) -> int:
+    if wanted.bins is None:
+        raise QuestionError(
+            given=f"Nothing says into which cells the column {column.name!r} is cut.",
+            do=f"Give bins={{{column.name!r}: 20}} for ranges of equal width, or edges or keys, from public knowledge.",
+        )
     if isinstance(wanted.bins, bool) or not isinstance(wanted.bins, int) or not 1 <= wanted.bins <= MOST_CELLS:
         raise QuestionError(
             wanted=f"a whole number of bins from 1 to {MOST_CELLS:,} for the column {column.name!r}",

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sitr.dataclass import dataclass
+from sitr.dataset.literals import shown
 from sitr.dataset.schema import Table, adjusted
 from sitr.errors import QuestionError
 from sitr.namespace import Later
@@ -145,7 +146,9 @@ class Selection:
             aggregate = aggregate_from(given)
             if aggregate is None:
                 raise QuestionError(
-                    wanted="an aggregate", given=f"{given!r}", do='Write agg(n=sitr.count(), total=sitr.sum("cost")).'
+                    wanted="an aggregate",
+                    given=given.text if isinstance(given, Expr) else shown(given),
+                    do='Write agg(n=sitr.count(), total=sitr.sum("cost")), or agg(sitr.column("cost").mean()).',
                 )
             named.append(Named(name or aggregate.name(), aggregate))
         table = self.table or self.budget.table

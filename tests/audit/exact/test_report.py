@@ -37,6 +37,15 @@ def test_infinite_figures_are_null_in_json() -> None:
     assert "∞" in str(verification(finite([[1, 0], [0.5, 0.5]])))
 
 
+def test_what_is_infinite_is_not_called_at_least_infinite() -> None:
+    mechanism = finite([[1, 0], [0.5, 0.5]])
+    found = verification(mechanism, (mechanism.verify("pure(1)"),))
+    assert "Broken: pure(1) does not hold: ε is infinite, and the claim allows 1." in str(found)
+    assert "لا نهائية، والادعاء" in as_text(found.render(words=ARABIC))
+    finitely = verification(finite(HALF), (finite(HALF).verify("pure(1)"),))
+    assert "ε is at least 1.09861, and the claim allows 1." in str(finitely)
+
+
 def test_rho_at_a_xi_and_at_the_best_one() -> None:
     """After many uses a pair (ξ, ρ) with a small ξ is best; after one use ξ = ln 3 and ρ = 0 are."""
     mechanism = finite(HALF)

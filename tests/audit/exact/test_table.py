@@ -37,6 +37,8 @@ def test_other_floats_are_rounded_numbers() -> None:
         ([[]], "rows of numbers"),
         (3, "rows of numbers"),
         ([[-0.5, 1.5]], "from 0 to 1"),
+        ([[Fraction(-1, 2), Fraction(3, 2)]], "got -1/2"),
+        ([[Fraction(-1), Fraction(2)]], "got -1"),
         ([[float("nan"), 1.0]], "from 0 to 1"),
         ([[Decimal("nan"), 1.0]], "from 0 to 1"),
         ([[True, 0]], "rows of numbers"),
@@ -73,3 +75,24 @@ def test_a_row_that_is_off_by_more_than_its_rounding_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="rounding="):
         Table.of([row])
     assert Table.of([row], rounding=1e-10).rounding == 1e-10
+
+
+@pytest.mark.parametrize("off", [1.4e-11, 9.6e-7, 1.49e-4, 9.4e-4])
+def test_the_rounding_that_is_proposed_is_enough_and_not_much_more(off: float) -> None:
+    row = [0.5, 0.5 + off]
+    with pytest.raises(InvalidParameter) as refused:
+        Table.of([row])
+    proposed = float(refused.value.do.partition("rounding=")[2].removesuffix(")."))
+    assert off <= proposed <= 2.1 * off
+    assert Table.of([row], rounding=proposed).rounding == proposed
+
+
+@pytest.mark.parametrize(
+    "row", [[0.5, 0.6], [Fraction(1, 3), Fraction(1, 2)], [Fraction(1, 3), Fraction(2, 3) + Fraction(1, 10**6)]]
+)
+def test_no_rounding_is_proposed_that_would_be_refused(row: list[float | Fraction]) -> None:
+    with pytest.raises(InvalidParameter) as refused:
+        Table.of([row])
+    assert refused.value.do == "Correct them."
+    with pytest.raises(InvalidParameter):
+        Table.of([row], rounding=1e-3)

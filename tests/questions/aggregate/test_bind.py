@@ -103,7 +103,7 @@ def test_unknown_columns_are_named(ask, sql):
     "table", ["visit", "'visits.parquet'", '"visits.csv"', "'/data/visits'", "'https://host/visits'", '" visits"', '""']
 )
 def test_other_tables_and_files_are_unknown(ask, table):
-    with pytest.raises(UnknownName, match="FROM visits"):
+    with pytest.raises(UnknownName, match=r"This budget knows no table '.*', only visits\. Write FROM visits\."):
         ask(f"SELECT COUNT(*) FROM {table}")
 
 
@@ -121,6 +121,15 @@ def test_other_tables_and_files_are_unknown(ask, table):
 def test_names_of_the_answer_and_of_its_intervals_are_different(ask, sql):
     with pytest.raises(QuestionError, match="Several columns of the answer have the same name"):
         ask(sql)
+
+
+def test_of_two_equal_names_those_of_their_intervals_go_without_saying(ask):
+    with pytest.raises(
+        QuestionError, match=r"the same name: n\. Name the columns, in SQL with AS and in Python with agg"
+    ):
+        ask("SELECT COUNT(*) AS n, COUNT(DISTINCT id) AS n FROM visits")
+    with pytest.raises(QuestionError, match=r"the same name: n_low\. "):
+        ask("SELECT COUNT(*) AS n, COUNT(DISTINCT id) AS n_low FROM visits")
 
 
 def test_a_question_wants_an_aggregate(visits):

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 from datetime import date, datetime
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sitr
 from sitr.errors import QuestionError
 from sitr.questions.aggregate.expressions.expression import Name
 from sitr.questions.aggregate.frame import column, when
@@ -174,3 +176,13 @@ def test_a_column_cannot_be_looked_up():
     """`==` makes a condition, so a set or a dict would find any column equal to any other."""
     with pytest.raises(TypeError):
         hash(column("a"))
+
+
+@pytest.mark.parametrize(
+    ("given", "got"), [(column("days"), "got days."), (column("days") / 7, "got days / 7."), ("days", "got 'days'.")]
+)
+def test_what_is_no_aggregate_is_quoted_as_it_was_written(tmp_path, given, got):
+    data = sitr.protect(pa.table({"days": [1, 2]}), name="visits", unit=sitr.Row())
+    with pytest.raises(QuestionError) as refused:
+        data.budget(rho=1.0, ledger=tmp_path / "sitr.db").agg(given)
+    assert f"Expected an aggregate, {got} Write agg(n=sitr.count()" in refused.value.message

@@ -181,6 +181,8 @@ def test_without_a_similar_question_none_is_proposed(sql: str, table: Table) -> 
     [
         ("SELECT SUM(cost), AVG(ward) FROM visits", "SELECT SUM(cost), COUNT(ward) FROM visits"),
         ("SELECT SUM(urgent) FROM visits", "SELECT COUNT_IF(urgent) FROM visits"),
+        ("SELECT wrd, COUNT(*) AS n FROM visits GROUP BY ward", "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"),
+        ("SELECT zzz, COUNT(*) AS n FROM visits GROUP BY ward", "SELECT COUNT(*) AS n FROM visits GROUP BY ward"),
         (
             "SELECT AVG(urgent) AS share FROM visits",
             "SELECT AVG(CASE WHEN urgent THEN 1 WHEN NOT urgent THEN 0 END) AS share FROM visits",

@@ -463,6 +463,8 @@ def test_what_cannot_be_read_is_refused_in_words(sql):
         ("SELECT X, COUNT(*) FROM a GROUP BY y", "the key X, but GROUP BY lists y"),
         ("SELECT x + 1, COUNT(*) FROM a GROUP BY x", "the key x + 1, but GROUP BY lists x"),
         ("SELECT x, COUNT(*) FROM a GROUP BY 3", "GROUP BY 3 names no column"),
+        ("SELECT x, COUNT(*) AS n FROM a GROUP BY 2", "GROUP BY lists an aggregate"),
+        ("SELECT COUNT(*) AS n FROM a GROUP BY SUM(x)", "GROUP BY lists an aggregate"),
         ("SELECT x, COUNT(*) FROM a GROUP BY 0", "GROUP BY 0 names no column"),
         ("SELECT x, COUNT(*) FROM a GROUP BY x, x", "once"),
         (WHERE + "x = DATE '2024-02-30'", "2024-02-30"),

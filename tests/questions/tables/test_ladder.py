@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sitr.dataset.cells import Even, Rule
+from sitr.dataset.cells import Categories, Even, Rule
 from sitr.dataset.schema import Column, Kind
-from sitr.errors import InvalidUse, QuestionError, SitrError
+from sitr.errors import InvalidUse, QuestionError, SitrError, UnknownName
 from sitr.questions.tables.ladder import ladder
 from tests.questions.tables.conftest import column
 
@@ -51,6 +51,19 @@ def test_special_cells_are_groups_of_their_own() -> None:
 def test_every_value_is_in_one_group(groups: object) -> None:
     with pytest.raises(SitrError):
         column("district", 3, groups)  # type: ignore[arg-type]
+
+
+def test_keys_that_are_numbers_are_listed_as_numbers_or_as_texts() -> None:
+    """A file has `young: [17, 22]`, and the labels of these cells are texts."""
+    age = Categories(Column("age", Kind.INTEGER), (17, 22, 42), missing=Rule.DROP)
+    made = ladder(age, {"stage": {"young": [17, 22], "old": [42]}})
+    assert made == ladder(age, {"stage": {"young": ["17", "22"], "old": ["42"]}})
+    wrongs: list[tuple[list[str | int], list[str | int]]] = [(["17", 42], [42]), ([17, 22], [17, 42])]
+    for wrong, repeated in wrongs:
+        with pytest.raises(QuestionError):
+            ladder(age, {"stage": {"young": wrong, "old": repeated}})
+    with pytest.raises(UnknownName, match="The level 'stage' lists a value that does not exist: '18'"):
+        ladder(age, {"stage": {"young": [17, 18], "old": [42]}})
 
 
 def test_groups_are_dictionaries_of_lists() -> None:

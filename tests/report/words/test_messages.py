@@ -51,6 +51,12 @@ def inside(node: ast.AST) -> Iterator[str]:
             yield from templates(part.value)
 
 
+def lacking(keyword: ast.keyword) -> Iterator[str]:
+    """What has no such name, as `unknown_name` says it, with the name: `lacks="The answer has no column"`."""
+    if keyword.arg == "lacks":
+        yield from (f"{text} {{}}." for text in templates(keyword.value) if text != "{}")
+
+
 @cache
 def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
@@ -62,6 +68,7 @@ def messages(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             for keyword in node.keywords:
+                yield from lacking(keyword)
                 if keyword.arg in FIELDS:
                     yield from (*templates(keyword.value), *inside(keyword.value))
                     if isinstance(keyword.value, ast.Name):
@@ -150,10 +157,12 @@ def test_a_translation_has_the_values_of_its_template_and_arabic_letters() -> No
 def test_the_walk_finds_texts_of_every_form() -> None:
     tree = ast.parse(
         'raise Bad(wanted="a word", given=f"{x!r} is {\'nothing\' if y else \'much\'}.", do="one " + x or "two")\n'
-        'cause = f"no {x}"\nraise Bad(given=cause, do="Go.")\nsaid(f"Written: {path}")'
+        'cause = f"no {x}"\nraise Bad(given=cause, do="Go.")\nsaid(f"Written: {path}")\n'
+        'raise unknown_name(x, names, lacks=f"The table {y} has no column")'
     )
     assert set(messages(tree)) == {
         *("a word", "{} is {}.", "nothing", "much", "one {}", "two", "no {}", "Go.", "Written: {}"),
+        "The table {} has no column {}.",
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Context, Decimal, Inexact, InvalidOperation
+from decimal import ROUND_CEILING, Context, Decimal, Inexact, InvalidOperation
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -30,11 +30,17 @@ Name = str | tuple[str, ...]
 ROUNDING = 1e-12
 """How much floats that do not add up to 1 may be wrong, relative to themselves, unless somebody says otherwise."""
 
+WORST = Fraction(1, 1000)
+"""The most that anybody may say that floats are wrong, relative to themselves."""
+
 SMALLEST = 1e-290
 """Smaller probabilities are refused: floats are relatively accurate only above the smallest normal one."""
 
 _DECIMALS = Context(prec=1500, traps=[Inexact, InvalidOperation])
 """All floats in decimals, and sums of a billion of them, have fewer digits."""
+
+_UP = Context(prec=1, rounding=ROUND_CEILING)
+"""One digit that is large enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +103,7 @@ class Table:
         numbers = _numbers(values) if array is None else array
         named = _names(inputs, len(numbers), what="input")
         called = tuple(map(str, _names(outcomes, len(numbers[0]), what="outcome")))
-        wrong = float(within(rounding, name="rounding", of="a table", most=Fraction(1, 1000)))
+        wrong = float(within(rounding, name="rounding", of="a table", most=WORST))
         rows = _exactly(numbers)
         if rows is not None:
             floats = np.array([[one / row.denominator for one in row.numerators] for row in rows])
@@ -162,9 +168,16 @@ def _number(one: object) -> Number:
         raise TypeError
     if not 0 <= number <= 1:
         raise InvalidParameter(
-            wanted="probabilities from 0 to 1 in a table", given=quoted(one), do="Correct that number."
+            wanted="probabilities from 0 to 1 in a table", given=_plain(one), do="Correct that number."
         )
     return number
+
+
+def _plain(one: object) -> str:
+    """A number as somebody writes it: 3/2 for a fraction."""
+    if not isinstance(one, Fraction):
+        return quoted(one)
+    return quoted(one.numerator) if one.denominator == 1 else f"{quoted(one.numerator)}/{quoted(one.denominator)}"
 
 
 def _written(text: str) -> Number:
@@ -208,12 +221,15 @@ def _exactly(numbers: Sequence[Sequence[Number]] | Matrix) -> tuple[Row, ...] | 
 
 def _check_sum(name: Name, row: Sequence[float], wrong: float) -> None:
     total = math.fsum(row)
-    if abs(total - 1) > wrong * total:
-        least = f"{abs(total - 1) / total * 1.001:.1g}"
+    off = abs(total - 1)
+    if off > wrong * total:
+        least = f"{_UP.create_decimal_from_float(off / total * 1.001):g}"
         raise InvalidParameter(
             wanted=f"probabilities that add up to 1 for the input {shown(name)}",
             given=f"a sum of {total:.15g}",
-            do=f"Correct them, or state how much each may be wrong: --rounding {least} (in Python: rounding={least}).",
+            do=f"Correct them, or state how much each may be wrong: --rounding {least} (in Python: rounding={least})."
+            if wrong and Fraction(least) <= WORST
+            else "Correct them.",
         )
 
 

@@ -388,8 +388,11 @@ def _refuse_twins(keys: list[str], columns: list[tuple[str, BoundAggregate]]) ->
         if end not in named or named[end].aggregate != IntervalEnd(column.aggregate, bool(upper))  # its usual name
     ]
     names = [*keys, *shown, *ends]
-    if repeated := {name for name in names if names.count(name) > 1}:
+    repeated = {name for name in names if names.count(name) > 1}
+    repeated -= {end for name in repeated for end in (f"{name}_low", f"{name}_high")}  # which follow from it
+    if repeated:
         raise QuestionError(
             given=f"Several columns of the answer have the same name: {', '.join(sorted(repeated))}.",
-            do="Name the columns with AS; the interval of a column n takes the names n_low and n_high.",
+            do="Name the columns, in SQL with AS and in Python with agg(name=…); the interval of a column n takes the "
+            "names n_low and n_high.",
         )

@@ -283,6 +283,18 @@ def _can_be_key(item: exp.Expr, catalog: Catalog) -> bool:
     return isinstance(item, exp.Column) and found is not None and found.kind in GROUPABLE and found.name != unit
 
 
+def _spelled(items: list[exp.Expr], group: exp.Expr | None, catalog: Catalog) -> bool:
+    """A selected column that is unknown, and called nearly like a key of GROUP BY, is that key."""
+    keys = [key.name for key in group.expressions if isinstance(key, exp.Column)] if group is not None else []
+    known = {column.name.lower() for column in catalog.table.columns}
+    found = [item.unalias() for item in items if item.unalias().name.lower() not in known]
+    near = [(column, nearest(column.name, keys)) for column in found if isinstance(column, exp.Column)]
+    for column, key in near:
+        if key is not None:
+            column.set("this", exp.to_identifier(key))
+    return any(key is not None for _, key in near)
+
+
 def _not_grouped(tree: exp.Select, error: SitrError, catalog: Catalog) -> bool:
     """A column that is selected beside aggregates is listed in GROUP BY, or left out if it cannot be a key."""
     group = tree.args.get("group")
@@ -297,6 +309,8 @@ def _not_grouped(tree: exp.Select, error: SitrError, catalog: Catalog) -> bool:
             missing.append(item)
     if not missing or "GROUP BY" not in error.message:
         return False
+    if _spelled(missing, group, catalog):
+        return True
     keep = [
         item for item in missing if not isinstance(item.unalias(), exp.Column) or _can_be_key(item.unalias(), catalog)
     ]

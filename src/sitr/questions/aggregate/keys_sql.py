@@ -87,6 +87,15 @@ def _show_keys(select: exp.Select, group: exp.Expr) -> None:
             found.replace(inner.this.copy() if named else exp.alias_(inner.this.copy(), inner.this.name))
 
 
+def _refuse_aggregate(listed: exp.Expr, item: exp.Expr) -> None:
+    if holds_aggregate(listed):
+        raise QuestionError(
+            given="GROUP BY lists an aggregate, which is known only after the rows are grouped.",
+            do="Group by columns, or by expressions on rows; HAVING and ORDER BY can use aggregates.",
+            excerpt=place(item),
+        )
+
+
 def _key(item: exp.Expr, items: list[exp.Expr]) -> NamedKey:
     if isinstance(item, exp.Literal) and not item.is_string and item.name.isdecimal():
         if not 1 <= int(item.name) <= len(items):
@@ -95,12 +104,14 @@ def _key(item: exp.Expr, items: list[exp.Expr]) -> NamedKey:
                 do="Use the number of a selected column, or its name.",
                 excerpt=place(item),
             )
+        _refuse_aggregate(items[int(item.name) - 1], item)
         return _named_key(items[int(item.name) - 1])
     if isinstance(item, exp.Column) and not item.table:
         for selected in items:
             named = isinstance(selected, exp.Alias) and selected.alias.lower() == item.name.lower()
             if named and not holds_aggregate(selected):
                 return _named_key(selected)
+    _refuse_aggregate(item, item)
     of = expression(item)
     for selected in items:
         if not _is_shown_number(selected) and alike(expression(selected.unalias()), of):

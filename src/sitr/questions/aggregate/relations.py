@@ -49,9 +49,9 @@ def _table(name: str, catalog: Catalog) -> View:
             given=f"The table {name} is public, so that a question about it alone needs no privacy.",
             do=f"Read it directly, or join it: FROM {identifier(catalog.table.name)} JOIN {identifier(name)} ON ….",
         )
-    also = f" and the public tables {', '.join(catalog.public)}" if catalog.public else ""
+    known = ", ".join((catalog.table.name, *catalog.public))
     raise UnknownName(
-        given=f"This budget answers questions about the table {catalog.table.name}{also}, not about {name!r}.",
+        given=f"This budget knows no table {name!r}, only {known}.",
         do=f"Write FROM {identifier(catalog.table.name)}.",
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ else:
     np = Later("numpy")
     Reals = object
 
-Groups = Mapping[str, Sequence[str]]
+Groups = Mapping[str, Sequence[str | int | date]]
 """The groups of a level by label, each with the labels of the finer level that it holds."""
 
 
@@ -115,9 +116,9 @@ def _grouped(name: str, given: Groups, finer: list[str], *, ordinary: int | None
     parent: dict[int, int] = {}
     for place, (group, members) in enumerate(given.items()):
         arguments.several(members, name=group, example='["a", "b"]')
-        for member in members:
+        for member in map(str, members):  # keys such as 17 are shown, and may be given, as numbers or as texts
             if member not in at:
-                raise unknown_name(member, finer, lacks=f"The level {name!r} groups a value that there is not:")
+                raise unknown_name(member, finer, lacks=f"The level {name!r} lists a value that does not exist:")
             if at[member] in parent:
                 raise QuestionError(
                     wanted=f"each value in one group of the level {name!r}",

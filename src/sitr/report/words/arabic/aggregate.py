@@ -148,7 +148,11 @@ class AggregateWords:
 
     def _share(self, key: RowKey | None, share: Amount, query: BoundedQuery) -> str:
         where = " في المجموعات كلها معًا" if key is None else f" في مجموعة {self._group(key, query)}" if key else ""
-        return f"نحو {ltr(percent(share.value))} (± {ltr(percent(share.error))}) من {units(query)}{where}"
+        if share.tells:
+            some = f"نحو {ltr(percent(share.value))} (± {ltr(percent(share.error))})"
+        else:
+            some = f"ما لا يقل عن {ltr(f'{at_least(100 * share.low, digits=2)}%')}"
+        return f"{some} من {units(query)}{where}"
 
     def _group(self, key: RowKey, query: BoundedQuery) -> str:
         """A group by the names and values of its columns: a value alone, such as 0, says nothing."""

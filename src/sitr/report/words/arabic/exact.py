@@ -19,9 +19,8 @@ class ExactWords:
 
     def broken(self, claim: str, symbol: str, least: str, allowed: str, /) -> str:
         """The claim is refuted."""
-        return (
-            f"منقوض: لا يصح {code(claim)}: فقيمة {ltr(symbol)} لا تقل عن {ltr(least)}، والادعاء يسمح بـ {ltr(allowed)}."
-        )
+        found = "لا نهائية" if least == "∞" else f"لا تقل عن {ltr(least)}"
+        return f"منقوض: لا يصح {code(claim)}: فقيمة {ltr(symbol)} {found}، والادعاء يسمح بـ {ltr(allowed)}."
 
     def undecided(self, claim: str, symbol: str, low: str, high: str, allowed: str, /) -> str:
         """Neither can be proved."""

@@ -145,7 +145,11 @@ class AggregateWords:
 
     def _share(self, key: RowKey | None, share: Amount, query: BoundedQuery) -> str:
         where = " in all groups together" if key is None else f" in the group {self._group(key, query)}" if key else ""
-        return f"About {percent(share.value)} (± {percent(share.error)}) of the {units(query)}{where} had"
+        if share.tells:
+            some = f"About {percent(share.value)} (± {percent(share.error)})"
+        else:
+            some = f"At least {at_least(100 * share.low, digits=2)}%"
+        return f"{some} of the {units(query)}{where} had"
 
     def _group(self, key: RowKey, query: BoundedQuery) -> str:
         """A group by the names and values of its columns: a value alone, such as 0, says nothing."""

@@ -18,7 +18,8 @@ class ExactWords:
 
     def broken(self, claim: str, symbol: str, least: str, allowed: str, /) -> str:
         """The claim is refuted."""
-        return f"Broken: {visible(claim)} does not hold: {symbol} is at least {least}, and the claim allows {allowed}."
+        found = "is infinite" if least == "∞" else f"is at least {least}"
+        return f"Broken: {visible(claim)} does not hold: {symbol} {found}, and the claim allows {allowed}."
 
     def undecided(self, claim: str, symbol: str, low: str, high: str, allowed: str, /) -> str:
         """Neither can be proved."""
