@@ -382,6 +382,7 @@ ARROWS: dict[str, tuple[type[Any], Arrow]] = {
     ),
 }
 
+
 @pytest.mark.parametrize("promise", ALL, ids=repr)
 def test_only_flavors_that_say_so_expose_anybody_outright(promise: Any) -> None:
     assert type(promise).exposes or promise.infinite_mass() == 0.0
