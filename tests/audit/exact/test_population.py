@@ -6,8 +6,10 @@ import math
 from fractions import Fraction
 from itertools import product
 
+import numpy as np
 import pytest
 
+from sitr.audit.exact import population as drawing
 from sitr.audit.exact.claims import Verdict
 from sitr.audit.exact.population import PopulationMechanism, clopper_pearson, population
 from sitr.errors import InvalidParameter
@@ -174,3 +176,16 @@ def test_the_least_epsilon_from_draws_covers_the_exact_one() -> None:
     assert missed <= 6
     few = population(noisy, records=SKEWED, size=3, draws=20, confidence=0.999, coins=TestCoins(1))
     assert few.epsilon(gamma=0.001).upper == math.inf  # so few draws cannot rule out so rare a pair
+
+
+@pytest.mark.parametrize("whole", [10**3, 10**16 + 61, 10**19 + 51, 10**25 + 13])
+def test_each_record_is_drawn_with_exactly_its_probability(whole: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On both sides of the border between two records; as doubles, the larger borders would be elsewhere."""
+    first = whole // 3 + 1
+    weights = {"a": Fraction(first, whole), "b": Fraction(1, whole), "c": Fraction(whole - first - 1, whole)}
+    kind = np.int64 if whole <= 2**63 else object
+    draws = np.array([[first - 1, first], [first + 1, whole - 1], [0, first + 1]], dtype=kind)
+    monkeypatch.setattr(drawing, "uniform", lambda **_: draws)
+    found = list(drawing._drawn(weights, 1, 3, None))
+    assert found == [(("a",), ("b",)), (("c",), ("c",)), (("a",), ("c",))]
+    assert (float(first) == float(first + 1)) is (whole > 10**17)  # doubles could not tell these borders apart

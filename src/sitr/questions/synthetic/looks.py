@@ -21,7 +21,8 @@ RAKES = 5
 """How many times a table is fitted to its margins."""
 
 SURE = 2.0
-"""Pairs are measured again if noise is this many standard deviations above its mean, at least."""
+"""Pairs may be measured again if they are farther from independence than noise is by its mean and this many standard
+deviations."""
 
 TURNS = 8
 """How many times the sizes of tables and their noise are adapted to each other."""
@@ -39,7 +40,7 @@ class FirstLook:
     def apart(self, total: float) -> Weights:
         """The counts less those of independent columns, without the part that changes margins.
 
-        What tells columns from independent ones leaves both margins as they are, so this part holds noise only.
+        Dependence leaves both margins as they are, so whatever changes them is noise.
         """
         found = self.counts - self.expected * total
         return np.asarray(found - found.mean(axis=0, keepdims=True) - found.mean(axis=1, keepdims=True) + found.mean())
