@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from io import StringIO
 from itertools import compress, islice
@@ -13,7 +14,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from sitr.report.figures import all_digits, displayed
-from sitr.report.paper import Facts, Paper, PaperTable, Role
+from sitr.report.paper import Facts, Paper, PaperColumn, PaperTable, Role
+from sitr.report.text.blocks import blocks
 from sitr.report.words.words import Words, in_words
 
 MOST_ROWS = 50
@@ -88,28 +90,59 @@ def brief(paper: Paper, line: str) -> RenderableType:
     return Group(*parts, Text(line))
 
 
-def grid(table: PaperTable, *, most: int | None = None, exact: bool = False) -> Grid:
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A table whose columns are shown in blocks, one below the other, where a terminal has no room for all of them."""
+
+    columns: tuple[PaperColumn, ...]
+    rows: tuple[tuple[str, ...], ...]
+    ruled: bool
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(console, options, self._block(dict.fromkeys(range(len(self.columns)))))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for number, block in enumerate(blocks(self.columns, self.rows, options.max_width)):
+            if number:
+                yield Text("")
+            yield self._block(block)
+
+    def _block(self, widths: Mapping[int, int | None]) -> Grid:
+        columns = [self.columns[place] for place in widths]
+        made = Grid(box=SIMPLE_HEAD if self.ruled else None, show_edge=False, pad_edge=False)
+        if not self.ruled:
+            made.header_style = "dim"
+        for column, width in zip(columns, widths.values(), strict=True):
+            right = column.role in (Role.NUMBER, Role.INTERVAL)
+            # Text, not str: rich would read a name in square brackets as markup.
+            heading = Text(displayed(column.heading))
+            # Words that are longer than the column go on in the next line: a name that is cut cannot be copied.
+            made.add_column(
+                heading,
+                justify="right" if right else "left",
+                overflow="fold",
+                width=width,
+            )
+        bars = [column.role is Role.BAR for column in columns]
+        rows = [[row[place] for place in widths] for row in self.rows]
+        longest = max((len(cell) for row in rows for cell in compress(row, bars)), default=0)
+        for row in rows:
+            made.add_row(
+                *(
+                    ShortBar(cell, longest) if bar else Text(displayed(cell))
+                    for cell, bar in zip(row, bars, strict=True)
+                )
+            )
+        return made
+
+
+def grid(table: PaperTable, *, most: int | None = None, exact: bool = False) -> Fitted:
     """A table with its first rows; `exact` numbers have all their digits."""
     shown = [column.terminal for column in table.columns]
-    made = Grid(box=SIMPLE_HEAD if table.ruled else None, show_edge=False, pad_edge=False)
-    if not table.ruled:
-        made.header_style = "dim"
-    for column in compress(table.columns, shown):
-        right = column.role in (Role.NUMBER, Role.INTERVAL)
-        # Text, not str: rich would read a name in square brackets as markup.
-        heading = Text(displayed(column.heading))
-        # Words that are longer than the column go on in the next line: a name that is cut cannot be copied.
-        made.add_column(heading, justify="right" if right else "left", overflow="fold")
-    bars = [column.role is Role.BAR for column in table.columns]
-    rows = list(islice(table.rows(), most))
-    longest = max((len(cell) for row in rows for cell in compress(row, bars)), default=0)
-    for row in rows:
-        texts = map(all_digits, row) if exact else row
-        cells = (
-            ShortBar(cell, longest) if bar else Text(displayed(cell)) for cell, bar in zip(texts, bars, strict=True)
-        )
-        made.add_row(*compress(cells, shown))
-    return made
+    rows = (map(all_digits, row) if exact else row for row in islice(table.rows(), most))
+    return Fitted(
+        tuple(compress(table.columns, shown)), tuple(tuple(compress(row, shown)) for row in rows), table.ruled
+    )
 
 
 @dataclass(frozen=True, slots=True)
