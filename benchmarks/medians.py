@@ -43,8 +43,8 @@ DRAWS, MANY = 300, 2_000
 def _counts(x: Whole) -> tuple[Floats, Floats, int]:
     """How many values are below each place, and how many are not above it."""
     ordered = np.sort(np.clip(x, LOW, HIGH))
-    below, up_to = (np.searchsorted(ordered, PLACES, side).astype(float) for side in ("left", "right"))  # type: ignore[call-overload]
-    return below, up_to, len(x)
+    below, up_to = np.searchsorted(ordered, PLACES, "left"), np.searchsorted(ordered, PLACES, "right")
+    return below.astype(np.float64), up_to.astype(np.float64), len(x)
 
 
 def ranks(x: Whole, level: float) -> Floats:
@@ -72,7 +72,8 @@ def law(costs: Floats, rate: float, *, flip: bool) -> Floats:
     """
     odds = np.exp(-rate * (costs - costs.min()))
     if not flip:
-        return odds / odds.sum()
+        chances: Floats = odds / odds.sum()
+        return chances
     logs = np.log1p(-np.outer((NODES + 1) / 2, odds))
     others = np.exp(logs.sum(axis=1, keepdims=True) - logs)
     found: Floats = odds * (SHARES / 2 @ others)
