@@ -5,6 +5,7 @@
     SitrError
     ├── InvalidParameter        an argument that cannot be used: Laplace(scale=0), a confidence of 95
     ├── InvalidUse              an object used against its rules: a copy of coins, `and` between conditions
+    ├── UnknownCall             a method that an object does not have: budget.filter(…)
     ├── InvalidPromise          a promise that cannot exist: ε < 0, δ > 1, NaN
     ├── IncompatiblePromises    promises of different flavors where one flavor is needed
     ├── Undecided               a promise and a loss that are too close to compare
@@ -183,6 +184,10 @@ class InvalidParameter(SitrError, ValueError):
 
 class InvalidUse(SitrError, TypeError):
     """An object used against its rules."""
+
+
+class UnknownCall(SitrError, AttributeError):
+    """A method that an object does not have."""
 
 
 class InvalidPromise(SitrError, ValueError):

@@ -12,9 +12,23 @@ import pytest
 
 from benchmarks.peers.serve import CannotAsk, released
 from benchmarks.peers.sitr import prepare
-from benchmarks.queries import PEERS, SITR, Measured, ask, errors, errors_table, ratio, reasons, report, targets
+from benchmarks.queries import (
+    PEERS,
+    SITR,
+    Measured,
+    ask,
+    errors,
+    errors_table,
+    over_draws,
+    questions,
+    ratio,
+    reasons,
+    report,
+    targets,
+)
 from benchmarks.query_cases import (
     APPROXIMATE,
+    DRAWN,
     GROUPS,
     PUBLIC,
     PURE,
@@ -142,6 +156,58 @@ def test_every_peer_has_a_module_and_every_case_a_table() -> None:
     assert {path.stem for path in folder.glob("*.py")} == {*PEERS, SITR, "serve", "on_spark", "__init__"}
     assert {case.table for case in cases()} == set(TABLES)
     assert len(set(cases())) == len(cases())
+
+
+def drawn(ratios: list[float], uncertain: float = 0.01) -> dict[tuple[Case, str], Measured]:
+    """The same question about every draw of a table: the peer's error is always 1."""
+    tables = ("even", *DRAWN["even", PURE])
+    results = {}
+    for table, found in zip(tables, ratios, strict=False):
+        case = Case(table, "MEDIAN", PUBLIC, PURE)
+        results[case, SITR] = Measured(found, uncertain, 100)
+        results[case, "opendp"] = Measured(1.0, 0.001, 100)
+    return results
+
+
+def test_draws_of_one_table_are_one_question() -> None:
+    case, luck = Case("even", "MEDIAN", PUBLIC, PURE), [1.06, 0.97, 0.92, 1.03, 0.95, 1.0, 0.9, 1.04, 0.94]
+    found = ratio(drawn(luck), case)
+    assert found is not None
+    assert found.z > 5  # in the first table it is worse for sure
+    together = over_draws(drawn(luck), case)
+    assert together is not None
+    assert together.value == pytest.approx(np.mean(luck))
+    assert -2 < together.z < 0
+    assert together.low < together.value < together.high
+    assert questions(drawn(luck)) == [case]
+    assert [target.verdict for target in targets(drawn(luck))] == ["pass", "pass"]
+    assert errors_table(drawn(luck)).row_count == 10
+
+
+def test_draws_that_are_worse_on_the_whole_fail() -> None:
+    case = Case("even", "MEDIAN", PUBLIC, PURE)
+    worse = [1.06, 1.03, 1.07, 0.99, 1.05, 1.08, 1.02, 1.06, 1.04]
+    found = over_draws(drawn(worse), case)
+    assert found is not None
+    # t = 4.781 with 8 degrees of freedom is exceeded with p = 0.00069.
+    assert found.z == pytest.approx(3.197, abs=0.002)
+    assert [target.verdict for target in targets(drawn(worse))] == ["FAIL", "FAIL"]
+    alone = over_draws(drawn([1.06]), case)
+    assert alone == ratio(drawn([1.06]), case)  # one draw is judged by itself
+    assert over_draws({}, case) is None
+    for same, verdict in (([1.0] * 3, "pass"), ([1.1] * 3, "FAIL")):
+        assert [target.verdict for target in targets(drawn(same))] == [verdict] * 2
+    stopped = drawn([0.9] * 9)
+    stopped[case, SITR] = Measured(trouble="stopped")
+    assert [target.verdict for target in targets(stopped)] == ["FAIL", "FAIL"]
+
+
+def test_every_price_has_draws_of_its_own() -> None:
+    names = [name for some in DRAWN.values() for name in some]
+    assert len(set(names)) == len(names)
+    values = {tuple(TABLES[name]().x[:50].tolist()) for name in ["even", *names]}
+    assert len(values) == len(names) + 1
+    assert all(TABLES[name]().name == name for name in names)
 
 
 def test_many_small_losses_are_one_loss() -> None:

@@ -69,6 +69,46 @@ def test_every_cell_has_a_label_of_its_own_and_every_rule_a_cell(axis: Axis) -> 
     assert sorted(extra) == list(range(axis.ordinary, size(axis)))
 
 
+@given(
+    st.lists(st.fractions(-20, 20, max_denominator=7), min_size=2, max_size=6, unique=True).map(sorted),
+    st.integers(1, 12),
+)
+def test_labels_of_integers_hold_the_same_integers_as_their_cells(edges: list[Fraction], bins: int) -> None:
+    for axis in (
+        Edges(AGE, tuple(edges), missing=Rule.DROP),
+        Even(AGE, edges[0], edges[-1], bins, missing=Rule.DROP),
+    ):
+        cells = list(axis.cells())
+        labels = [each.label for each in cells]
+        assert len(set(labels)) == len(labels)
+        holds = []
+        for place, (cell, label) in enumerate(zip(cells, labels, strict=True)):
+            assert isinstance(cell.low, Fraction)
+            assert isinstance(cell.high, Fraction)
+            last = place == len(cells) - 1
+            inside = [n for n in range(-21, 22) if cell.low <= n < cell.high or (last and n == cell.high)]
+            holds.append(bool(inside))
+            low, high = label[1:-1].split(", ")
+            assert label[-1] == ("]" if last else ")")
+            if "." not in label:
+                told = range(int(low), int(high) + last)
+                assert list(told) == inside
+        whole = all("." not in label for label in labels)
+        assert whole == (all(holds) or all(end.denominator == 1 for cell in cells for end in (cell.low, cell.high)))  # type: ignore[union-attr]
+
+
+def test_labels_of_other_numbers_keep_their_edges() -> None:
+    """Where a cell of integers holds none, two labels would be equal: all keep their edges."""
+    edges = (Fraction(0), Fraction(5, 2), Fraction(4))
+    assert [cell.label for cell in Edges(AGE, edges).cells()] == ["[0, 3)", "[3, 4]", "(no value)"]
+    cost = Column("cost", Kind.REAL)
+    assert [cell.label for cell in Edges(cost, edges).cells()] == ["[0, 2.5)", "[2.5, 4]", "(no value)"]
+    empty = (Fraction(0), Fraction(6, 5), Fraction(9, 5), Fraction(4))
+    assert [cell.label for cell in Edges(AGE, empty).cells()] == ["[0, 1.2)", "[1.2, 1.8)", "[1.8, 4]", "(no value)"]
+    assert [cell.label for cell in Even(AGE, Fraction(0), Fraction(1), 2).cells()][:2] == ["[0, 1)", "[1, 1]"]
+    assert [cell.label for cell in Even(AGE, Fraction(0), Fraction(1), 4).cells()][1] == "[0.25, 0.5)"
+
+
 @pytest.mark.parametrize("step", Step)
 @pytest.mark.parametrize("first", [date(2023, 12, 27), date(2024, 1, 1), date(2024, 2, 29)])
 def test_dates_are_cut_without_holes(step: Step, first: date) -> None:

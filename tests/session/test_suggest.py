@@ -10,6 +10,8 @@ import sitr
 from sitr.backends.duckdb import DuckDB
 from sitr.dataset.hospital import WARDS, hospital
 from sitr.errors import QuestionError, UnknownName
+from sitr.language import Language, speaking
+from sitr.noise.coins import TestCoins
 from sitr.session.budget import Budget
 from sitr.session.reopened import reopened
 from sitr.session.suggest import Suggestion
@@ -50,6 +52,24 @@ def test_the_options_of_a_suggestion_can_be_used_at_once(budget: Budget) -> None
     call = f"max_groups={suggestion.options['max_groups']}, max_rows_per_group="
     assert call in str(suggestion)
     assert f"--max-groups {suggestion.options['max_groups']} --max-rows-per-group" in str(suggestion)
+
+
+def test_small_caps_for_a_mean_are_explained(budget: Budget) -> None:
+    """A mean is about the rows that are kept, and a count beside it is not."""
+    asked = "SELECT ward, AVG(cost) AS mean FROM visits GROUP BY ward"
+    mean = budget.suggest(asked, price=sitr.ZeroConcentratedDP(1e-4)).release(PRICE, coins=TestCoins(1))
+    assert mean.options["max_rows_per_group"] < 4  # many people have more
+    assert "Small caps are best for mean: a mean" in " ".join(str(mean).split())
+    assert mean.to_dict()["about_kept_rows"] == ["mean"]
+    with speaking(Language.ARABIC):
+        assert "السقوف الصغيرة هي الأفضل" in " ".join(str(mean).split())
+        assert "Small" not in " ".join(str(mean).split())
+    counts = budget.suggest(SQL).release(PRICE, coins=TestCoins(1))
+    assert "Small caps" not in str(counts)
+    assert counts.to_dict()["about_kept_rows"] == []
+    for text, told in ((asked, True), (SQL, False)):
+        auto = budget.sql(text, caps="auto", bounds={"cost": (0, 5_000)}).release(PRICE, coins=TestCoins(1))
+        assert ("Small caps are best" in " ".join(str(auto).split())) == told
 
 
 def test_it_is_charged_once_kept_and_shown_from_the_ledger(budget: Budget, monkeypatch: pytest.MonkeyPatch) -> None:

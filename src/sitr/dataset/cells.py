@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from enum import Enum
 from fractions import Fraction
+from itertools import pairwise
 from typing import ClassVar
 
 from sitr.dataclass import dataclass
@@ -72,6 +73,12 @@ class Even:
     >>> axis = Even(Column("age", Kind.INTEGER), Fraction(0), Fraction(120), bins=3)
     >>> [cell.label for cell in axis.cells()]
     ['[0, 40)', '[40, 80)', '[80, 120]', '(no value)']
+
+    Labels of integers are whole numbers, also where edges are not:
+
+    >>> age = Column("age", Kind.INTEGER)
+    >>> [cell.label for cell in Even(age, Fraction(0), Fraction(10), bins=4, missing=Rule.DROP).cells()]
+    ['[0, 3)', '[3, 5)', '[5, 8)', '[8, 10]']
     """
 
     column: Column
@@ -373,11 +380,29 @@ def _special(axis: Axis) -> Iterator[Cell]:
 
 
 def _ranges(edges: Iterator[Fraction], axis: Even | Edges) -> Iterator[Cell]:
-    low = next(edges)
+    """Cells of integers are labelled with the least integers in them: those of [5/2, 7/2) are those of [3, 4)."""
+    whole, low = _whole(axis), next(edges)
     for place, high in enumerate(edges, start=1):
-        yield Cell(f"[{short(low)}, {short(high)}{']' if place == axis.ordinary else ')'}", low, high)
+        last = place == axis.ordinary
+        if whole:
+            label = f"[{math.ceil(low)}, {f'{math.floor(high)}]' if last else f'{math.ceil(high)})'}"
+        else:
+            label = f"[{short(low)}, {short(high)}{']' if last else ')'}"
+        yield Cell(label, low, high)
         low = high
     yield from _special(axis)
+
+
+def _whole(axis: Even | Edges) -> bool:
+    """Whether all values are integers, and each cell holds at least one, so that no two labels are the same."""
+    if axis.column.kind is not Kind.INTEGER:
+        return False
+    if isinstance(axis, Even) and axis.high - axis.low >= axis.bins:
+        return True
+    firsts = map(axis.edge, range(axis.bins)) if isinstance(axis, Even) else iter(axis.edges[:-1])
+    rising = all(math.ceil(low) < math.ceil(high) for low, high in pairwise(firsts))
+    last = axis.edge(axis.bins - 1) if isinstance(axis, Even) else axis.edges[-2]
+    return rising and math.ceil(last) <= math.floor(axis.ends[1])
 
 
 def short(end: Fraction | date) -> str:

@@ -17,6 +17,7 @@ from sitr.ledger.receipt import Receipt
 from sitr.questions.auto.caps import CapPair
 from sitr.questions.auto.plan import SHARE, AutoPlan
 from sitr.questions.auto.question import AutoRelease, ChosenRelease
+from sitr.questions.suggest.choose import about_kept
 from sitr.report import aggregate
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import percent
@@ -35,9 +36,12 @@ def answer(release: AutoRelease | ChosenRelease, receipt: Receipt, *, words: Wor
     paper = aggregate.answer(found, receipt, words=words)
     say = words.suggest.did_choose if found.told else words.suggest.told_nothing
     sentence, sections, before = _said(say, plan, words), paper.sections, paper.to_dict
+    kept = about_kept(plan.query) if found.told else ()
+    why = (words.suggest.about_kept(kept),) if kept else ()
+    facts = (("caps chosen", sentence), *(("why these caps", each) for each in why))
     how = Section(
         "How the caps were chosen",
-        sentences=(sentence, words.suggest.one_cell()),
+        sentences=(sentence, *why, words.suggest.one_cell()),
         items=tuple(
             f"{name_of(spread, words)}: {words.noise(plan.choosing.noise(place))}"
             for place, spread in enumerate(plan.choosing.spreads)
@@ -46,9 +50,9 @@ def answer(release: AutoRelease | ChosenRelease, receipt: Receipt, *, words: Wor
     content = _content(plan, chosen=found.told) | {"histograms": histogram_contents(suggestion)}
     return replace(
         paper,
-        facts=(*paper.facts, ("caps chosen", sentence)),
+        facts=(*paper.facts, *facts),
         card=(*paper.card, ("caps chosen", sentence)),
-        notes=(*paper.notes, sentence),
+        notes=(*paper.notes, sentence, *why),
         sections=lambda: (*_without_caps(sections(), plan, words), how, *histogram_sections(suggestion, words)),
         to_dict=lambda: _told(before(), plan) | {"chosen_caps": content},
     )

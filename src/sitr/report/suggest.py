@@ -12,7 +12,7 @@ from sitr.flavors.arrows import Kept
 from sitr.ledger.receipt import Receipt
 from sitr.namespace import Later
 from sitr.questions.aggregate.nodes import text
-from sitr.questions.suggest.choose import Covered, Expected, Found, Suggested, chosen
+from sitr.questions.suggest.choose import Covered, Expected, Found, Suggested, about_kept, chosen
 from sitr.questions.suggest.question import SuggestionPlan, SuggestionRelease
 from sitr.questions.suggest.spreads import About, Spread
 from sitr.report.envelope import promise_dict
@@ -39,12 +39,14 @@ def answer(release: SuggestionRelease, receipt: Receipt, *, words: Words | None 
     options           `max_groups`, `max_rows_per_group` and `bounds` by column, or null where noise hides everybody
     covered           by histogram, the `share` of people that is not cut or clamped, and its `error`
     expected          for each measured number its `size` in a cell, its `noise` (95% error) and its `bias`
+    about_kept_rows   the columns for which rows that the caps cut were no error, such as means
     histograms        by name, the cells with their numbers of `people`, and the 95% `error` of these
     ================  ==================================================================================================
     """
     words, plan, found = in_words(words), release.plan, chosen(release)
-    say = words.suggest
+    say, kept = words.suggest, _about_kept(found, plan)
     unseen = say.error(_least(release))
+    why = (say.about_kept(kept),) if kept else ()
     return answered(
         KIND,
         plan,
@@ -61,7 +63,7 @@ def answer(release: SuggestionRelease, receipt: Receipt, *, words: Words | None 
         value=say.chosen(found.max_groups, found.max_rows_per_group) if found.expected else say.hidden(),
         table=_table(found, words) if found.expected else None,
         picture=lambda: drawing.chart(release, words=words),
-        notes=(unseen,),
+        notes=(*why, unseen),
         caps=say.one_cell(),
     )
 
@@ -116,8 +118,12 @@ def _for(plan: SuggestionPlan, words: Words) -> Facts:
 
 def _facts(found: Suggested, plan: SuggestionPlan, words: Words) -> Facts:
     say, (command, call) = words.suggest, options(found)
-    shares = words.several(_covered(name, share, words) for name, share in found.covered)
+    shares, kept = (
+        words.several(_covered(name, share, words) for name, share in found.covered),
+        _about_kept(found, plan),
+    )
     covered: Facts = (("covered", shares),) if shares else ()
+    covered += (("why these caps", say.about_kept(kept)),) if kept else ()
     ready: Facts = (("options", say.code(command)), ("in Python", say.code(call))) if command else ()
     return (*ready, *_for(plan, words), *covered)
 
@@ -189,8 +195,13 @@ def _content(found: Suggested, release: SuggestionRelease) -> dict[str, Any]:
         "expected": [
             {"name": each.name, "size": each.size, "noise": each.noise, "bias": each.bias} for each in found.expected
         ],
+        "about_kept_rows": list(_about_kept(found, plan)),
         "histograms": histogram_contents(release),
     }
+
+
+def _about_kept(found: Suggested, plan: SuggestionPlan) -> tuple[str, ...]:
+    return about_kept(plan.target) if found.cuts else ()
 
 
 def histogram_contents(release: SuggestionRelease) -> dict[str, Any]:

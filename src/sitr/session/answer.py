@@ -11,6 +11,7 @@ from sitr.flavors.arrows import Kept
 from sitr.ledger.receipt import Receipt
 from sitr.loss.loss import Loss
 from sitr.numbers import Number
+from sitr.questions.aggregate.habits import ANSWER, Hinted
 from sitr.report.paper import Paper
 from sitr.report.papers import answer_paper
 from sitr.report.text import terminal
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Answer(Tabled):
+class Answer(Hinted, Tabled):
     """What was released, with its receipt. Everything that is done with it from here on is free."""
+
+    _hints = ANSWER
 
     released: Any
     receipt: Receipt

@@ -17,6 +17,7 @@ from sitr.namespace import Later
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.plans.plan import Plan
+from sitr.questions.aggregate.habits import QUESTION, Hinted
 from sitr.questions.question import Question
 from sitr.report import summary
 from sitr.report.envelope import after_paying
@@ -44,12 +45,14 @@ Answered_co = TypeVar("Answered_co", bound=Answer, covariant=True)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Request(Displayed, Generic[Answered_co]):
+class Request(Hinted, Displayed, Generic[Answered_co]):
     """A checked question. Two requests with equal questions are the same, however they were written.
 
     A price is a promise, its notation, or its numbers by name: `release(sitr.ZeroConcentratedDP(0.05))`,
     `release("zcdp(0.05)")` and `release(rho=0.05)` are the same; see `sitr.flavors.price`.
     """
+
+    _hints = QUESTION
 
     question: Question
     at: Desk = field(repr=False, compare=False)

@@ -22,6 +22,7 @@ from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.frame import Expr, Operand, operand
 from sitr.questions.aggregate.frame_join import Columns, Rows, matched
 from sitr.questions.aggregate.functions.function import Aggregate
+from sitr.questions.aggregate.habits import SELECTION, Hinted
 from sitr.questions.aggregate.key_domains import Keys, with_keys
 from sitr.questions.aggregate.nodes import Named, NamedKey, Query, text
 from sitr.questions.aggregate.other import with_other
@@ -43,8 +44,10 @@ else:  # each kind of question loads what it needs when it is asked
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Selection:
+class Selection(Hinted):
     """A question under construction."""
+
+    _hints = SELECTION
 
     budget: InSql
     condition: Expression | None = None

@@ -19,9 +19,10 @@ from sitr.backends.confirmation import proposal
 from sitr.backends.csv import CsvFile
 from sitr.dataset.csv_format import CsvFormat
 from sitr.dataset.schema import Kind
-from sitr.errors import BadUsage, FileError
+from sitr.errors import BadUsage, FileError, SitrError
 from sitr.language import Language, preferred, speaking, spoken
 from sitr.report.words.messages import Catalogue, catalogue, error_text, said
+from tests.report.words.carried import Flow
 
 ROOT = Path(sitr.__file__).parent
 FIELDS = ("wanted", "given", "do")
@@ -106,7 +107,21 @@ def texts() -> dict[str, str]:
         tree, where = parsed(path), str(path.relative_to(ROOT))
         here = [*messages(tree), *(helps(tree) if where.startswith("cli/") else ())]
         found |= dict.fromkeys((inspect.cleandoc(text) for text in here if says_something(text)), where)
+    flow = Flow({path: parsed(path) for path in sorted(ROOT.rglob("*.py"))})
+    for path, text in flow.texts(lambda node: [*templates(node), *inside(node)]):
+        if says_something(text) and is_a_phrase(text):
+            found.setdefault(inspect.cleandoc(text), str(path.relative_to(ROOT)))
     return found | dict.fromkeys(commands(), "cli/main.py")
+
+
+def is_a_phrase(text: str) -> bool:
+    """Whether an argument of a function is a text to read: single words are names, and code is written in any language.
+
+    Words of one kind that a text may have, such as 'has' and 'have', are a sentence of their own in Arabic.
+    """
+    return " " in text.strip() and not re.fullmatch(
+        r"[\w{}]+ ?\([^()]*\)|\S* ?\{\}(,? \w+)?|max\(.*\)|\w+ 10\^\{\}", text
+    )
 
 
 def commands() -> Iterator[str]:
@@ -164,6 +179,26 @@ def test_the_walk_finds_texts_of_every_form() -> None:
         *("a word", "{} is {}.", "nothing", "much", "one {}", "two", "no {}", "Go.", "Written: {}"),
         "The table {} has no column {}.",
     }
+
+
+def test_texts_that_functions_carry_are_found() -> None:
+    tree = ast.parse(
+        "def _wrong(place, what):\n    return Bad(given=f'In {place}: {what}.', do=_advice(place))\n"
+        "def _advice(place):\n    return 'Go there.' if place else 'Stay here.'\n"
+        "def check(x):\n    reason = 'no way out' if x else 'a way in'\n    raise _wrong('the house', reason)\n"
+        "def other(x):\n    return quiet('not said')\n"
+        "def unknown(name):\n    raise unknown_name(name, names, lacks='There is no house')\n"
+    )
+    found = {text for _, text in Flow({Path("x.py"): tree}).texts(templates)}
+    assert {"the house", "Go there.", "Stay here.", "no way out", "a way in"} <= found
+    assert not {"not said", "There is no house"} & found
+    whole = {
+        text
+        for _, text in Flow({Path("x.py"): ast.parse("def f(a):\n    raise Bad(given=a)\nf('by place')")}).texts(
+            templates
+        )
+    }
+    assert whole == {"by place"}
 
 
 def test_values_keep_their_own_direction_and_known_values_are_translated() -> None:
@@ -243,3 +278,18 @@ def test_what_was_detected_in_a_file_is_arabic_after_its_types() -> None:
     assert types == "\u2068age integer, day date\u2069"
     assert len(formats) == 6
     assert not any(re.search("[a-z]", each.replace("%d.%m.%Y", "").replace("age", "")) for each in formats), formats
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("a: [", "الملف كله: ليس بصيغة"), ("sitr: 99", "الإصدار"), ("sitr: 1\nnmae: x", "لا يوجد حقل")],
+)
+def test_what_a_function_puts_into_a_message_is_arabic(tmp_path: Path, text: str, told: str) -> None:
+    described = tmp_path / "x.sitr.yaml"
+    described.write_text(text)
+    with pytest.raises(SitrError) as caught, speaking(Language.ARABIC):
+        sitr.open(described)
+    with speaking(Language.ARABIC):
+        said = error_text(caught.value).replace(str(described), "")
+    assert told in said
+    assert not {"is", "the", "whole", "there", "field", "version"} & set(re.findall("[a-z]+", said))

@@ -8,6 +8,7 @@ from sitr.dataset.literals import shown
 from sitr.errors import QuestionError
 from sitr.namespace import Later
 from sitr.numbers import Number
+from sitr.questions.aggregate.habits import COLUMN, Hinted
 
 # Aggregates are made of expressions, so they cannot be imported here.
 counts = Later("sitr.questions.aggregate.functions.count")
@@ -18,10 +19,11 @@ sums = Later("sitr.questions.aggregate.functions.sum")
 variances = Later("sitr.questions.aggregate.functions.variance")
 
 
-class Aggregates:
+class Aggregates(Hinted):
     """What can be released about an expression. `sitr.mean("cost")` and its like are the same, with all options."""
 
     __slots__ = ()
+    _hints = COLUMN
 
     def count(self) -> Any:
         """The number of rows that have a value."""

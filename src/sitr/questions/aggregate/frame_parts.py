@@ -6,6 +6,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar, cast
 
 from sitr.dataclass import dataclass
 from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Expression, Literal, Name
+from sitr.questions.aggregate.habits import MOMENTS, TEXTS, Hinted
 from sitr.questions.aggregate.spelling import Value
 
 
@@ -34,10 +35,11 @@ POLARS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Texts(Generic[Of]):
+class Texts(Hinted, Generic[Of]):
     """Functions of text: `column("ward").str.to_lowercase()`."""
 
     of: Of
+    _hints = TEXTS
 
     def to_lowercase(self) -> Of:
         return self.of._call("LOWER")
@@ -97,10 +99,11 @@ class Texts(Generic[Of]):
 
 
 @dataclass(frozen=True, slots=True)
-class Moments(Generic[Of]):
+class Moments(Hinted, Generic[Of]):
     """Functions of dates and times: `column("admitted").dt.month()`."""
 
     of: Of
+    _hints = MOMENTS
 
     def year(self) -> Of:
         return self._part("year")

@@ -58,10 +58,10 @@ def per_person(select: Select, inner: View, table: Table) -> View:
 
 def ungrouped(view: View) -> QuestionError:
     """The refusal of an aggregate that would mix people."""
-    by = f"Add GROUP BY {identifier(view.unit.column)}" if isinstance(view.unit, Person) else "Leave the sub-query out"
+    unit = identifier(view.unit.column) if isinstance(view.unit, Person) else None
     return QuestionError(
         given="A sub-query with an aggregate must group by the unit, because its rows must belong to one person each.",
-        do=f"{by}.",
+        do="Leave the sub-query out." if unit is None else f"Add GROUP BY {unit}.",
     )
 
 

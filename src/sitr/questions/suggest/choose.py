@@ -204,6 +204,11 @@ class Suggested:
     relative: float = math.inf
     """The sum of the relative errors of all columns."""
 
+    @property
+    def cuts(self) -> bool:
+        """Whether the caps are expected to cut rows."""
+        return any(each.bias > each.clamped for each in self.expected)
+
 
 def chosen(release: SuggestionRelease, *, keep_bounds: bool = False) -> Suggested:
     """The suggestion that follows from released histograms; the bounds of the question can be kept."""
@@ -337,10 +342,18 @@ class _Choice:
         return min((at(max(-end, lowest), min(end, highest)) for end in ends), key=lambda each: each[0].relative)
 
 
+def about_kept(query: BoundedQuery) -> tuple[str, ...]:
+    """The names of the columns that are about the rows that are kept, for which rows cut are no error."""
+    return tuple(name for name, column in query.shown if not _adds_up(column))
+
+
 def _of_column(column: BoundAggregate, term: Expected) -> float:
     """Columns that only add up lose what their terms lose; quantiles, quotients and what follows from them do not."""
-    adds_up = not column.ranked and isinstance(column.formula, Same | Linear)
-    return term.relative if adds_up else term.relative_to_kept
+    return term.relative if _adds_up(column) else term.relative_to_kept
+
+
+def _adds_up(column: BoundAggregate) -> bool:
+    return not column.ranked and isinstance(column.formula, Same | Linear)
 
 
 def _covered(every: Sequence[Found], chosen: Suggested) -> Iterator[tuple[str, Covered]]:

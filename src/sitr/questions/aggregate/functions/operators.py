@@ -25,17 +25,19 @@ from sitr.questions.aggregate.functions.function import (
 )
 from sitr.questions.aggregate.functions.joint import Joint
 from sitr.questions.aggregate.functions.linear import Linear
+from sitr.questions.aggregate.habits import AGGREGATED, Hinted
 from sitr.questions.aggregate.quantity import Quantity
 from sitr.questions.aggregate.view import View, both
 
 
-class Operators:
+class Operators(Hinted):
     """`sitr.sum("cost") / sitr.count()`, `sitr.count() > 10`: arithmetic and comparisons of aggregates.
 
     They act on what is released, so they cost nothing beyond the aggregates themselves.
     """
 
     __slots__ = ()
+    _hints = AGGREGATED
 
     @property
     def expression(self) -> Expression:

@@ -71,6 +71,7 @@ LABELS: Mapping[str, str] = {
     "caps chosen": "السقوف المختارة",
     "cell": "الخلية",
     "covered": "المشمولون",
+    "why these caps": "سبب هذه السقوف",
     "people": "الأشخاص",
     "for": "من أجل",
     "at the price": "بالثمن",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sitr.report.figures import number
-from sitr.report.words.arabic.marks import ltr, named, verbatim
+from sitr.report.words.arabic.marks import listed, ltr, named, verbatim
 from sitr.report.words.arabic.nouns import GROUP, ROW, counted
 
 
@@ -35,6 +36,15 @@ class SuggestWords:
     def values(self, column: str, share: str, error: str, /) -> str:
         """How many people have values within the bounds."""
         return f"نحو {ltr(share)} ({ltr(error)}) لهم قيمة في {named(column)} ضمن الحدود"
+
+    def about_kept(self, columns: Sequence[str], /) -> str:
+        """Why the caps for means and quantiles are small."""
+        return (
+            f"السقوف الصغيرة هي الأفضل لما يلي: {listed(columns)}. فالمتوسط والتباين والمئين تخص الصفوف التي تبقى، "
+            "والسقوف الأكبر تزيد الضوضاء، ولا تُحسب الصفوف المستبعدة خطأً هنا، كأن القيم لا تتعلق بعدد صفوف الشخص. "
+            "فإذا اختلفت قيم من لهم صفوف كثيرة، فاختر سقوفًا أكبر، أو اسأل عن عدد أو مجموع إلى جانبها: "
+            "فالصفوف المستبعدة خطأ فيهما."
+        )
 
     def error(self, least: int, /) -> str:
         """How the expectations were made, and what they cannot see."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sitr.report.figures import counted, number, visible
@@ -34,6 +35,16 @@ class SuggestWords:
     def values(self, column: str, share: str, error: str, /) -> str:
         """How many people have values within the bounds."""
         return f"about {share} ({error}) have a value of {visible(column)} within the bounds"
+
+    def about_kept(self, columns: Sequence[str], /) -> str:
+        """Why the caps for means and quantiles are small."""
+        names = ", ".join(map(visible, columns))
+        return (
+            f"Small caps are best for {names}: a mean, a variance or a quantile is about the rows that are kept. "
+            "Larger caps add noise, and rows that are cut are not counted as an error here, as if values did not "
+            "depend on how many rows a person has. If people with many rows have other values, choose larger caps, or "
+            "ask for a count or a sum beside it: for those, rows that are cut are an error."
+        )
 
     def error(self, least: int, /) -> str:
         """How the expectations were made, and what they cannot see."""
