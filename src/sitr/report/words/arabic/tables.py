@@ -39,7 +39,8 @@ class TablesWords:
 
     def measure(self, measure: Measure, /) -> str:
         """What the numbers of a column are; in SQL, columns have names of their own."""
-        if measure.name not in ("count", "people") and " of " not in measure.name:
+        usual = ("count", "people", "number of rows", "number of people")
+        if measure.name not in usual and " of " not in measure.name:
             return named(measure.name)
         column = named(measure.name.partition(" of ")[2])
         return {
