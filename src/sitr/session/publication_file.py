@@ -109,8 +109,8 @@ class PublicationFile:
         tables, cells = len(question.workload.tables), cells_in_all(question.workload)
         more = [f"{self.path.stem}{FORMATS[each]}" for each in formats]
         found = [table_files.checked(self.path.parent / str(each), tables, cells=cells) for each in (*listed, *more)]
-        for each in found:
-            check_writable(each)
+        for place in found:
+            check_writable(place)
         return found
 
     def certificate(self) -> Path | None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import sitr
 from sitr.errors import SitrError
+from sitr.questions.tables.question import TablesQuestion
 from sitr.session.budget import Budget
 
 pytestmark = pytest.mark.filterwarnings("ignore::sitr.errors.NotPrivate")
@@ -41,6 +43,12 @@ def budget(tmp_path: Path) -> Budget:
     return data.budget("zcdp(1e9)", ledger=tmp_path / "sitr.db")
 
 
+def measure_of(budget: Budget, table: str) -> str:
+    asked = budget.tables([table]).question
+    assert isinstance(asked, TablesQuestion)
+    return asked.measures[0].name
+
+
 def test_a_column_that_is_called_count_keeps_its_labels(budget: Budget, tmp_path: Path) -> None:
     answer = budget.tables([("count", "measure"), "count"]).release("zcdp(1000000)")
     assert answer.tables["count"]["count"].to_pylist() == ["x", "y"]
@@ -50,11 +58,11 @@ def test_a_column_that_is_called_count_keeps_its_labels(budget: Budget, tmp_path
     first = json.loads(answer.save(tmp_path / "t.json").read_text(encoding="utf-8"))["link"]["item"][0]
     assert first["id"] == ["count", "measure", "measure_"]
     assert len(first["dimension"]) == 3
-    assert budget.tables(["measure"]).question.measures[0].name == "count"
+    assert measure_of(budget, "measure") == "count"
 
 
 def test_a_column_that_is_called_like_an_end_of_an_interval_is_refused(budget: Budget) -> None:
-    assert budget.tables(["sum of age_low"]).question.measures[0].name == "count"
+    assert measure_of(budget, "sum of age_low") == "count"
     with pytest.raises(SitrError, match="'sum of age_low' is called like the numbers"):
         budget.tables(["sum of age_low"], measures=["sum(age)"])
 
@@ -62,7 +70,7 @@ def test_a_column_that_is_called_like_an_end_of_an_interval_is_refused(budget: B
 def test_two_columns_have_levels_of_different_names(budget: Budget) -> None:
     with pytest.raises(SitrError, match="Both 'begun' and 'ended' have a level with the name 'quarter'"):
         budget.tables(["quarter"], hierarchies={"begun": ["quarter"], "ended": ["quarter"]})
-    apart = {"begun": ["quarter"], "ended": {"quarter of ended": "quarter"}}
+    apart: dict[str, Any] = {"begun": ["quarter"], "ended": {"quarter of ended": "quarter"}}
     found = budget.tables([("quarter", "quarter of ended"), "quarter of ended"], hierarchies=apart)
     answer = found.release("zcdp(1000000)")
     assert answer.tables["quarter of ended"]["count"].to_pylist()[:4] == pytest.approx([201, 199, 0, 0], abs=0.2)
@@ -73,8 +81,10 @@ def test_two_columns_have_levels_of_different_names(budget: Budget) -> None:
 
 def test_weights_name_the_columns_of_a_table_in_any_order(budget: Budget) -> None:
     wanted = [("count", "measure"), "measure"]
-    plain = budget.tables(wanted, weights={"count × measure": 4}).question
-    assert budget.tables(wanted, weights={"measure × count": 4}).question.weights == plain.weights == (4.0, 1.0)
+    for name in ("count × measure", "measure × count"):
+        asked = budget.tables(wanted, weights={name: 4}).question
+        assert isinstance(asked, TablesQuestion)
+        assert asked.weights == (4.0, 1.0)
     with pytest.raises(SitrError, match="twice"):
         budget.tables(wanted, weights={"measure × count": 4, "count × measure": 2})
     with pytest.raises(SitrError, match="names no table"):
@@ -99,3 +109,11 @@ def test_dates_are_cut_between_the_bounds_of_the_description(budget: Budget) -> 
 def test_people_are_not_counted_where_rows_are_protected(budget: Budget) -> None:
     with pytest.raises(SitrError, match="does not say whose they are"):
         budget.tables(["measure"], measures=["people"])
+
+
+def test_a_key_that_is_shown_like_the_cell_without_a_value_is_refused(budget: Budget) -> None:
+    keys = {"measure": ["p", "(no value)", None]}
+    with pytest.raises(SitrError, match=r"'measure' has the key '\(no value\)'"):
+        budget.tables(["measure"], keys=keys)
+    found = budget.tables(["measure"], keys={"measure": ["p", "(no value)"]}).question
+    assert isinstance(found, TablesQuestion)

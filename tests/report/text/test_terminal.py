@@ -122,3 +122,15 @@ def test_long_words_go_on_in_the_next_line() -> None:
         assert "…" not in shown
         letters = "".join(character for character in shown if character.isalpha() or character == "_")
         assert sorted(letters) == sorted(f"{name}n{'x' * 20}{other}{'y' * 20}")
+
+
+@pytest.mark.parametrize(("width", "fits"), [(120, True), (48, False)])
+def test_intervals_are_left_out_where_numbers_would_be_broken(width: int, fits: bool) -> None:
+    columns = [PaperColumn("ward", Role.KEY)]
+    for name in ("count", "sum", "mean"):
+        columns += [PaperColumn(name, Role.NUMBER), PaperColumn("95% interval", Role.INTERVAL, of=name)]
+    row = ("a", *("46,070.125 ± 29", "46,041.125 to 46,099.125") * 3)
+    text = as_text(grid(PaperTable(tuple(columns), lambda: [row], 1)), width=width)
+    assert text.count("46,070.125") == 3  # no number is broken
+    assert ("46,041.125" in text) == fits
+    assert ("Intervals are left out" in " ".join(text.split())) != fits

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from sitr.dataset.cells import Axis
 from sitr.dataset.schema import Table
 from sitr.errors import QuestionError, unknown_name
 from sitr.questions.tables.calendar import Levels
@@ -46,6 +47,17 @@ def column_of(name: str, table: Table, levels: Mapping[str, str]) -> str:
     if name.lower() not in map(str.lower, columns) and levels:
         raise unknown_name(name, [*columns, *levels], lacks=f"The table {table.name} has no column or level")
     return table.column(name).name
+
+
+def check_labels(axis: Axis) -> None:
+    """Refuse a column with a value that is shown like the cell of rows without a value, or of other values."""
+    labels = [cell.label for cell in axis.cells()]
+    special = [label for label in labels[axis.ordinary :] if label in labels[: axis.ordinary]]
+    if special:
+        raise QuestionError(
+            given=f"The column {axis.column.name!r} has the key {special[0]!r}, and a cell that is shown like it.",
+            do="Leave this key out, or NULL.",
+        )
 
 
 def apart(found: Sequence[Measure], workload: Workload) -> tuple[Measure, ...]:

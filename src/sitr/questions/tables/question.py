@@ -24,7 +24,7 @@ from sitr.questions.tables.counting import Listed, cells_in_all, maximal
 from sitr.questions.tables.ladder import ColumnLevels, ladder
 from sitr.questions.tables.measures import Measure, MeasureKind, Wanted, aggregates, read
 from sitr.questions.tables.measures import measures as measures_of
-from sitr.questions.tables.names import apart, column_of, levels_of, table_weights
+from sitr.questions.tables.names import apart, check_labels, column_of, levels_of, table_weights
 from sitr.questions.tables.plan import TablesObjective, TablesPlan, fit, headed
 from sitr.questions.tables.publication import PublishedTables, release
 from sitr.questions.tables.records import Records
@@ -220,6 +220,7 @@ def _axis(column: Column, columns: Sequence[Column], said: Mapping[str, object])
         )
     if (cells := size(found)) > MOST_CELLS:
         raise _too_many(cells)
+    check_labels(found)
     return found
 
 

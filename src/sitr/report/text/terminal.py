@@ -14,6 +14,7 @@ from rich.text import Text
 
 from sitr.report.figures import all_digits, displayed
 from sitr.report.paper import Facts, Paper, PaperTable, Role
+from sitr.report.words.messages import said
 from sitr.report.words.words import Words, in_words
 
 MOST_ROWS = 50
@@ -88,9 +89,39 @@ def brief(paper: Paper, line: str) -> RenderableType:
     return Group(*parts, Text(line))
 
 
-def grid(table: PaperTable, *, most: int | None = None, exact: bool = False) -> Grid:
-    """A table with its first rows; `exact` numbers have all their digits."""
+def grid(table: PaperTable, *, most: int | None = None, exact: bool = False) -> RenderableType:
+    """A table with its first rows; `exact` numbers have all their digits.
+
+    Where not even single words have room beside each other, intervals are left out: numbers show their errors.
+    """
     shown = [column.terminal for column in table.columns]
+    whole = _grid(table, shown, most=most, exact=exact)
+    if not any(column.role is Role.INTERVAL for column in table.columns):
+        return whole
+    fewer = [each and column.role is not Role.INTERVAL for each, column in zip(shown, table.columns, strict=True)]
+    return Fitting(whole, _grid(table, fewer, most=most, exact=exact))
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """A table, or a `shorter` one where it has no room."""
+
+    whole: Grid
+    shorter: Grid
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(console, options, self.whole)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if Measurement.get(console, options.update(max_width=10_000), self.whole).minimum <= options.max_width:
+            yield self.whole
+        else:
+            yield self.shorter
+            yield Text(said("Intervals are left out, because the terminal is too narrow for them."), style="dim")
+
+
+def _grid(table: PaperTable, shown: list[bool], *, most: int | None, exact: bool) -> Grid:
+    """A table with some of its columns."""
     made = Grid(box=SIMPLE_HEAD if table.ruled else None, show_edge=False, pad_edge=False)
     if not table.ruled:
         made.header_style = "dim"

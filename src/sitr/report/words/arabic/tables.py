@@ -84,6 +84,7 @@ class TablesWords:
         return (
             f"قُسم الثمن بحيث لا يزيد {what}، بأوزان الجداول، على أصغر ما يمكن مع هذه الضوضاء بأكثر من "
             f"{ltr(f'{about(100 * plan.gap, digits=2)}%')}؛ ويثبت ذلك حد ثنوي."
+            + (" وتُحسب كلفة المجموعات المختلفة الأحجام كلفةَ أكبرها." if plan.uneven else "")
         )
 
     def adds_up(self, plan: TablesPlan, /) -> str:
