@@ -1,8 +1,9 @@
-"""Many tables at once: `python -m benchmarks.tables [--rows 100000] [--columns 100]`.
+"""Many tables at once: `python -m benchmarks.tables [--rows 100000] [--columns 100] [--replace]`.
 
 It plans and releases all pairs and triples of 10 columns with 10 values each, and all pairs of 100 such columns. Times
 are CPU seconds: of the plan, and of everything after reading (counting, noise, and all tables with their intervals).
-Errors are compared with equal shares, where every table gets its own Gaussian noise for its part of the price.
+Errors are compared with equal shares, where every table gets its own Gaussian noise for its part of the price. With
+`--replace`, rows are replaced instead of added or removed: then equal shares need √2 times the noise.
 """
 
 from __future__ import annotations
@@ -31,13 +32,12 @@ RHO = 0.5
 """The price: μ = 1."""
 
 
-def question(columns: int, values: int, orders: Sequence[int]) -> TablesQuestion:
+def question(columns: int, values: int, orders: Sequence[int], *, replaced: bool = False) -> TablesQuestion:
     """All tables of so many of the columns."""
     keys = tuple(str(value) for value in range(values))
     names = [f"c{place}" for place in range(columns)]
-    table = Described(
-        "rows", tuple(Column(name, Kind.TEXT, keys=keys) for name in names), Row(), Relation.ADD_REMOVE, 1, 1
-    )
+    relation = Relation.REPLACE_ONE if replaced else Relation.ADD_REMOVE
+    table = Described("rows", tuple(Column(name, Kind.TEXT, keys=keys) for name in names), Row(), relation, 1, 1)
     wanted = [each for order in orders for each in combinations(names, order)]
     return tables_question(table, wanted)
 
@@ -54,7 +54,8 @@ def measured(asked: TablesQuestion, rows: int) -> dict[str, float]:
     released = time.process_time()
     cells = sum(len(made.one(node, confidence=0.95)) for node in plan.workload.tables)
     shown = time.process_time()
-    equal = normal_width(0.95) * math.sqrt(len(plan.workload.tables))
+    cost = 2 if plan.records.query.changes is Relation.REPLACE_ONE else 1
+    equal = normal_width(0.95) * math.sqrt(cost * len(plan.workload.tables))
     return {
         "tables": len(plan.workload.tables),
         "cells": cells,
@@ -71,13 +72,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--columns", type=int, default=100, help="of the second case; 0 leaves it out")
+    parser.add_argument("--replace", action="store_true", help="rows are replaced, not added or removed")
     said = parser.parse_args()
     cases: dict[str, tuple[int, tuple[int, ...]]] = {"10 columns, pairs and triples": (10, (2, 3))}
     if said.columns:
         cases[f"{said.columns} columns, pairs"] = (said.columns, (2,))
     shown = Table("case", "figure", "found")
     for name, (columns, orders) in cases.items():
-        for figure, value in measured(question(columns, 10, orders), said.rows).items():
+        for figure, value in measured(question(columns, 10, orders, replaced=said.replace), said.rows).items():
             shown.add_row(name, figure, f"{value:,.4g}")
     Console().print(shown)
 

@@ -90,6 +90,12 @@ def test_too_many_sheets_are_refused() -> None:
         table_files.checked("t.xlsx", 201)
 
 
+def test_too_many_cells_for_a_workbook_are_refused() -> None:
+    pytest.importorskip("openpyxl")
+    with pytest.raises(SitrError, match="at most 100,000 cells in an Excel file"):
+        table_files.checked("t.xlsx", 1, cells=100_001)
+
+
 def test_a_missing_library_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sitr.namespace.find_spec", lambda _: None)
     with pytest.raises(MissingExtra, match=r"sitr\[excel\]"):

@@ -168,6 +168,12 @@ def test_publish_writes_all_files_for_one_charge(folder: Path, monkeypatch: pyte
         ("price: zcdp(0.1)", "price: 0.1"),
         ("[ward, sex]", "[ward, nobody]"),
         (TEXT, "- just a list"),
+        (TEXT, "tables: [ward"),
+        ("- region", "- region\ntables: [sex]"),
+        ("outputs: [tables.csv, tables.json]", "outputs: [nowhere/tables.csv]"),
+        ("certificate: tables.html", "certificate: nowhere/tables.html"),
+        ("certificate: tables.html", "certificate: tables.pdf"),
+        ("certificate: tables.html", "every: month"),
     ],
 )
 def test_mistakes_are_refused_before_anything_is_spent(
@@ -179,3 +185,22 @@ def test_mistakes_are_refused_before_anything_is_spent(
     assert failed.exit_code != 0
     assert "Traceback" not in failed.output
     assert sitr.open(folder / "visits.sitr.yaml").budget().entries() == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("tables:", "tabels:", "Did you mean 'tables'"),
+        ("description: visits.sitr.yaml", "", "field 'description'"),
+        ("- region", "- [region", "line 7 is not YAML"),
+        ("- region", "- region\ntables: [sex]", "'tables' twice"),
+    ],
+)
+def test_a_preview_says_what_is_wrong_in_a_publication(
+    folder: Path, old: str, new: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "publication.yaml").write_text(TEXT.replace(old, new))
+    failed = CliRunner().invoke(app, ["preview", "publication.yaml"])
+    assert failed.exit_code != 0
+    assert said in " ".join(failed.output.split())

@@ -65,14 +65,14 @@ def preview(
 
 
 def _is_publication(path: Path) -> bool:
-    """Whether a file names tables to publish; other YAML files are descriptions of data sets."""
+    """Whether a file is, or was meant as, one of tables to publish; other YAML files are descriptions of data sets."""
     if path.suffix.lower() not in (".yaml", ".yml"):
         return False
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return False
-    return all(re.search(rf"^{name}\s*:", text, re.MULTILINE) for name in ("description", "tables"))
+    return bool(re.search(r"^(description|tables|outputs)\s*:", text, re.MULTILINE))
 
 
 def _published(path: Path, wanted: Wanted, *, as_json: bool, exact: bool) -> None:

@@ -17,11 +17,14 @@ from sitr.dataclass import dataclass
 from sitr.dataset.cells import MOST_CELLS, Axis, Categories, Dates, Drawable, Edges, Even, Granular, Rule, Scale, Step
 from sitr.dataset.literals import shown
 from sitr.dataset.schema import GROUPABLE, KEYS_OF_TYPE, NUMERIC, Column, Key, Kind, public_keys, quantise
-from sitr.errors import DescriptionError, QuestionError
+from sitr.errors import DescriptionError, QuestionError, quoted
 from sitr.numbers import Number, finite
 
 LARGEST = 2**53
 """The largest end of a range: a double holds every whole number up to here."""
+
+MOST_VALUES = 10_000
+"""The most values of a column that have a cell each because of its bounds alone."""
 
 MOST_CUTS = 1024
 """The most bins of a column that is cut unevenly: values are compared with the cuts, one after another."""
@@ -72,6 +75,25 @@ def axis(column: Column, wanted: DeclaredCells) -> Axis | None:
         do="Give bins and bounds for numbers, every and bounds for dates, or keys for text, integers, booleans and "
         "dates.",
     )
+
+
+def every_value(column: Column) -> Axis | None:
+    """A cell for every whole number or day between the bounds of the description, as in GROUP BY; None without bounds
+    or with too many values.
+
+    >>> from sitr.dataset.schema import Quantised
+    >>> hour = Column("hour", Kind.INTEGER, Quantised(0, 2, Fraction(1)))
+    >>> [cell.label for cell in every_value(hour).cells()]
+    ['0', '1', '2', '(no value)']
+    """
+    known = column.quantised
+    if column.keys is not None or known is None or known.granularity != 1:
+        return None
+    if (size := known.upper - known.lower + 1) > MOST_VALUES or column.kind not in (Kind.INTEGER, Kind.DATE):
+        return None
+    if column.kind is Kind.DATE:
+        return _dates(column, DeclaredCells(every=Step.DAY))
+    return Granular(column, known.lower, known.upper, Fraction(1), size)
 
 
 def drawable(column: Column, wanted: DeclaredCells) -> Drawable:
@@ -288,12 +310,16 @@ def _categories(column: Column, wanted: DeclaredCells) -> Categories:
 
 
 def _dates(column: Column, wanted: DeclaredCells) -> Dates:
-    first, last = map(_day, wanted.bounds or (None, None))
+    """Cells of days, months and so on: between the bounds that are given, or those of the description."""
+    declared = column.bounds if wanted.bounds is None else None
+    known: tuple[object, object] = declared or wanted.bounds or (None, None)
+    first, last = (each.date() if isinstance(each, datetime) and declared else _day(each) for each in known)
     stepped = (wanted.bins, wanted.edges) == (None, None) and isinstance(wanted.every, Step)
     if first is None or last is None or first > last or not stepped:
+        every = wanted.every.value if isinstance(wanted.every, Step) else quoted(wanted.every)
         raise QuestionError(
             wanted=f"a length such as every=Step.MONTH and bounds of two dates for the column {column.name!r}",
-            given=f"every={wanted.every!r}, bounds={shown(wanted.bounds)}",
+            given=f"every={every}, bounds={shown(known if declared else wanted.bounds)}",
             do="Take the dates from public knowledge, such as the year of the survey.",
         )
     return Dates(

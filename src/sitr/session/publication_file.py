@@ -20,7 +20,7 @@ Paths are relative to the file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ from sitr.questions.tables.question import TablesQuestion
 from sitr.session import dataset, table_files
 from sitr.session.budget import Budget
 from sitr.session.request import Request
+from sitr.session.shown import check_writable, page
 from sitr.session.tables import TablesAnswer
 
 ASKED = (
@@ -87,7 +88,11 @@ class PublicationFile:
         """The tables, asked from this budget or that of the description; nothing is read or spent."""
         place = self.path.parent / self.described
         said = {name: self.content[name] for name in ASKED if self.content.get(name) is not None}
-        if isinstance(every := said.get("every"), dict):
+        if not isinstance(every := said.get("every", {}), dict):
+            raise QuestionError(
+                wanted="the length of cells by column", given=quoted(every), do="Write every: {day: month}."
+            )
+        if every:
             said["every"] = {column: _step(step) for column, step in every.items()}
         asked = dataset.open(place).budget() if budget is None else budget
         return asked.tables(self.content["tables"], **said)
@@ -103,12 +108,32 @@ class PublicationFile:
         assert isinstance(question, TablesQuestion)
         tables, cells = len(question.workload.tables), cells_in_all(question.workload)
         more = [f"{self.path.stem}{FORMATS[each]}" for each in formats]
-        return [table_files.checked(self.path.parent / str(each), tables, cells=cells) for each in (*listed, *more)]
+        found = [table_files.checked(self.path.parent / str(each), tables, cells=cells) for each in (*listed, *more)]
+        for place in found:
+            check_writable(place)
+        return found
 
     def certificate(self) -> Path | None:
-        """The page to write, if there is one."""
+        """The page to write, if there is one; it is checked before anything is spent."""
         written = self.content.get("certificate")
-        return None if written is None else self.path.parent / str(written)
+        if written is None:
+            return None
+        found = self.path.parent / str(written)
+        page(found)
+        check_writable(found)
+        return found
+
+
+class _Once(yaml.SafeLoader):
+    """A field that is written twice is an error instead of a choice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        fields = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        if twice := [name for place, name in enumerate(fields) if name in fields[:place]]:
+            raise QuestionError(
+                given=f"The publication has {twice[0]!r} twice in one place.", do="Write it once, with all it holds."
+            )
+        return super().construct_mapping(node, deep)
 
 
 def _step(given: object) -> Step:
@@ -126,9 +151,16 @@ def read(path: str | Path) -> PublicationFile:
     """A publication from a file; unknown and missing fields are refused."""
     place = arguments.path(path, of="publication.yaml")
     try:
-        content = yaml.safe_load(place.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as failure:
-        reason = getattr(failure, "strerror", None) or "it is not YAML in UTF-8"
+        content = yaml.load(place.read_text(encoding="utf-8"), Loader=_Once)
+    except (yaml.YAMLError, RecursionError) as failure:
+        mark = getattr(failure, "problem_mark", None)
+        line = 1 if mark is None else mark.line + 1
+        raise FileError(
+            given=f"Cannot read {place}: line {line} is not YAML.",
+            do="Check brackets, colons and indents; nothing was spent.",
+        ) from None
+    except (OSError, UnicodeDecodeError) as failure:
+        reason = getattr(failure, "strerror", None) or "it is not text in UTF-8"
         raise FileError(given=f"Cannot read {place}: {reason}.", do="Check the file; nothing was spent.") from None
     if not isinstance(content, dict):
         raise QuestionError(

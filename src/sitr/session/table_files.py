@@ -38,6 +38,9 @@ MOST_SHEETS = 200
 MOST_ON_A_PAGE = 20_000
 """The most cells of a page."""
 
+MOST_IN_A_WORKBOOK = 100_000
+"""The most cells of an Excel file, which takes a second or more for every 10,000."""
+
 _TITLE = 28
 """The most letters of the name of a sheet, without its number."""
 
@@ -57,6 +60,12 @@ def checked(path: str | Path, publication_tables: int, *, cells: int = 0) -> Pat
             raise QuestionError(
                 wanted=f"at most {MOST_SHEETS} tables in an Excel file",
                 given=f"a publication of {publication_tables} tables",
+                do="Write a .csv or .parquet file instead.",
+            )
+        if cells > MOST_IN_A_WORKBOOK:
+            raise QuestionError(
+                wanted=f"at most {MOST_IN_A_WORKBOOK:,} cells in an Excel file",
+                given=f"a publication of {cells:,} cells",
                 do="Write a .csv or .parquet file instead.",
             )
     if found.suffix.lower() == ".html" and cells > MOST_ON_A_PAGE:
@@ -137,13 +146,16 @@ def _dataset(publication: PublishedTables, node: Node, *, rule: QualityRule, wit
     rows = zip(*(found[name] for name in measures), strict=True)
     marks = zip(*(found[f"{name}_mark"] for name in measures), strict=True)
     dimensions = {level.name: {"category": {"index": list(level.labels)}} for level in levels}
+    metric = "measure"
+    while metric in dimensions:
+        metric += "_"
     return {
         "class": "dataset",
         "label": workload.name(node),
-        "id": [*(level.name for level in levels), "measure"],
+        "id": [*(level.name for level in levels), metric],
         "size": [*workload.shape(node), len(measures)],
-        "role": {"metric": ["measure"]},
-        "dimension": dimensions | {"measure": {"category": {"index": measures}}},
+        "role": {"metric": [metric]},
+        "dimension": dimensions | {metric: {"category": {"index": measures}}},
         "value": [value for row in rows for value in row],
         "status": [mark for row in marks for mark in row],
     }

@@ -6,10 +6,12 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from sitr.dataset.schema import Column, Kind, Quantised
 from sitr.questions.aggregate.expressions.typed import column_typed
 from sitr.questions.aggregate.term import Term
+from sitr.questions.tables import counting
 from sitr.questions.tables.counting import cells_in_all, coarser, maximal, totals
 from sitr.questions.tables.workload import Workload
 from tests.questions.tables.conftest import column, margin
@@ -47,6 +49,17 @@ def test_doubles_would_lose_digits() -> None:
     listed = np.column_stack([np.zeros((3, 2), np.int64), values])
     (found,) = totals(records, WANTED, listed, [()])  # type: ignore[arg-type]
     assert int(found[()]) == 3 * (2**53 - 1)
+
+
+def test_many_rows_are_added_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each part is added as doubles, and the parts as integers: the numbers of rows do not matter."""
+    monkeypatch.setattr(counting, "_ROWS", 3)
+    values = np.array([2**53, -(2**53), 5, 2**53 - 1, -7, 2**52 + 1, 2**53 - 3])
+    term = Term(COST, Quantised(-(2**53), 2**53, Fraction(1)))
+    records = SimpleNamespace(terms=(term,), valued=(term,), axes=(0, 1))
+    listed = np.column_stack([np.zeros((7, 2), np.int64), values])
+    (found,) = totals(records, WANTED, listed, [()])  # type: ignore[arg-type]
+    assert int(found[()]) == sum(values.tolist())
 
 
 def test_no_rows_are_zeros() -> None:

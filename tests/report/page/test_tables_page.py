@@ -59,6 +59,16 @@ def test_a_page_fits_and_can_be_read_by_all(opened, language: Language, width: i
     assert readable(tab)
 
 
+def test_keys_are_not_broken_where_there_are_many_numbers(opened) -> None:
+    """The table scrolls instead."""
+    tab = opened(written(), 390)
+    found = tab.evaluate(
+        "[...document.querySelectorAll('.wide th bdi')].map(each => getComputedStyle(each).overflowWrap)"
+    )
+    assert found
+    assert {*found} == {"break-word"}
+
+
 def test_tables_are_sorted_by_their_headings(opened) -> None:
     tab = opened(written(withhold=False), 1280)
     head = tab.locator("table").first.locator("thead th").nth(2)

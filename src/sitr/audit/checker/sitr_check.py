@@ -228,17 +228,17 @@ class Stated(dict[str, Any]):  # of a mechanism, as the file describes it
         return keeping(noise.promise | {"delta": delta if alone <= 1 - (-self["each"] / ball(law.size())).exp() else 1})
 
     def replaced(self) -> arb:
-        """‖e_a − e_b‖²/‖e_a‖² for rows in two cells, from 1 to 4: what replacing a row costs more than adding it, at
-        most. ⟨e_a, e_b⟩ = Σ σ⁻²·Π (1 − 1/m where a and b agree, −1/m where not), so sets of columns decide [XHZK23].
-        Several families of siblings, or many columns: a product is at least minus the largest single negative part."""
-        found, columns = self["bases"], sorted({column for base in self["bases"] for column in base["columns"]})
-        whole = added(map(weight, found))
-        if len(columns) > 12 or any(len(sizes) > 1 for base in found for sizes in base["families"]):  # (1/m)/(1 − 1/m′)
-            off = [[Fraction(max(m), min({*m} - {1}) * (max(m) - 1)) for m in base["families"]] for base in found]
-            far = 2 * added(weight(b) * ball(1 + max(most, default=-1)) for b, most in zip(found, off, strict=True))
+        """‖e_a − e_b‖²/‖e_a‖² for rows in two cells: what replacing a row costs beside adding it. ⟨e_a, e_b⟩ = ΣΠk/σ²,
+        k = 1 − 1/m if they agree, −1/m for siblings, 0 below [XHZK23]. Of too many ways: Πk ≥ −Π(1 − 1/m)/(m − 1)."""
+        found, whole = self["bases"], added(map(weight, self["bases"]))
+        pairs = {(c, len(m)) for base in found for c, m in zip(base["columns"], base["families"], strict=True)}
+        deep = {c: sorted(n for d, n in pairs if d == c) for c, _ in sorted(pairs)}
+        if math.prod(len(each) + 1 for each in deep.values()) > 2**12:
+            far = 2 * added(weight(b) / (1 - 1 / ball(min(map(max, b["families"])))) for b in found if b["families"])
         else:
-            signs = (dict(zip(columns, agree, strict=True)) for agree in product((1, 0), repeat=len(columns)))
-            far = 2 * (whole - min((added(weight(base, at) for base in found) for at in signs), key=float))
+            depths = (zip(deep.items(), at, strict=True) for at in product(*(range(len(n) + 1) for n in deep.values())))
+            ways = ({(c, n): d - k for (c, levels), d in one for k, n in enumerate(levels)} for one in depths)
+            far = 2 * (whole - min((added(weight(base, at) for base in found) for at in ways), key=float))
         return min(max(far / whole, arb(1), key=float), arb(4), key=float)
 
     def prefixed(self, block: Json) -> arb:
@@ -283,9 +283,9 @@ class Stated(dict[str, Any]):  # of a mechanism, as the file describes it
         return None
 
 
-def weight(base: Json, at: dict[int, int] | None = None) -> arb:  # Π (1 − 1/m, or −1/m where at is 0)/σ²
-    sizes = zip(base["columns"], map(max, base["families"]), strict=True)  # of the largest family of cells
-    return ball(math.prod((at[c] if at else 1) - Fraction(1, m) for c, m in sizes)) / ball(base["sigma"]) ** 2
+def weight(base: Json, at: Any = None) -> arb:  # Π (1 − 1/m)/σ², or Π k/σ² for cells that agree down to some level
+    steps = ((at[c, len(m)] if at else 1, max(m)) for c, m in zip(base["columns"], base["families"], strict=True))
+    return ball(math.prod((n > 0) - Fraction(n >= 0, m) for n, m in steps)) / ball(base["sigma"]) ** 2
 
 
 @cache
@@ -420,9 +420,9 @@ class Check(NamedTuple):
         sizes = sum((2 - Fraction(2, 2**j)) ** power for j in range(1, block.get("deviations", 0) + 1))
         moved: Any = far["l1"] ** power if sizes or power == 1 or noise.get("single") else far["l2_squared"]
         moved *= sizes or (2 if law["law"] == "exponential" else 1)  # a score moves by less than 2, if a count by 1
-        if law["law"] == "residual Gaussian":  # N rows, each worth the most that it adds; or N pairs, with 2 signs or 1
-            alone = distance(block | {"relation": "add-remove"}, one["granularity"])["largest"]
-            moved = ball(alone**2) * (4 if parts[0]["largest"] > alone else Stated(law).replaced() if replace else 1)
+        if law["law"] == "residual Gaussian":  # N rows, each worth the most that it adds; or N pairs, with 1 sign or 2
+            alone = ball(distance(block | {"relation": "add-remove"}, one["granularity"])["largest"] ** 2)
+            moved = max(alone * Stated(law).replaced(), ball(far["largest"] ** 2), key=float) if replace else alone
         if law["law"] in ("threshold", "partition selection"):  # keys of one unit; of both if replaced
             keys = block["max_groups"] * (2 if "keys" in law and replace else 1)
             self.agree(f"{of}: keys", law.get("keys", law.get("groups")), keys)

@@ -19,6 +19,9 @@ Listed: TypeAlias = NDArray[np.int64]
 _LOW = 26
 """Numbers are added in two parts, the lower one of this many bits, so that sums of doubles are exact."""
 
+_ROWS = 2**24
+"""The rows that are added as doubles at a time: parts of at most 2^27, which numbers up to 2^53 have, stay exact."""
+
 
 def totals(records: Records, workload: Workload, listed: Listed, nodes: Iterable[Node]) -> list[dict[Node, Whole]]:
     """For each term, the exact integers of these tables."""
@@ -85,9 +88,14 @@ def _summed(cell: NDArray[np.intp], values: NDArray[np.int64] | None, cells: int
     """The sum of the values in each cell, exactly; of ones without values."""
     if values is None:
         return np.bincount(cell, minlength=cells)
-    low = values & ((1 << _LOW) - 1)
-    high = values >> _LOW
-    parts = [np.bincount(cell, weights=part, minlength=cells).astype(np.int64) for part in (high, low)]
+    parts = [np.zeros(cells, np.int64), np.zeros(cells, np.int64)]
+    for start in range(0, len(values), _ROWS):
+        some, own = values[start : start + _ROWS], cell[start : start + _ROWS]
+        halves = (some >> _LOW, some & ((1 << _LOW) - 1))
+        parts = [
+            total + np.bincount(own, weights=half, minlength=cells).astype(np.int64)
+            for total, half in zip(parts, halves, strict=True)
+        ]
     if float(np.abs(parts[0]).max(initial=0)) * 2.0**_LOW < SAFE:
         return parts[0] * (1 << _LOW) + parts[1]
     return np.asarray(parts[0].astype(np.object_) * (1 << _LOW) + parts[1])

@@ -18,15 +18,16 @@ from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.mechanisms.residual_gaussian import Base, ResidualGaussian, normal_width
 from sitr.neighbors.distance import Distance
+from sitr.neighbors.relation import Relation
 from sitr.numbers import Number, exact
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.term import Term
 from sitr.questions.tables import laplace
 from sitr.questions.tables.estimate import blur, lineage, steps, variance
 from sitr.questions.tables.measures import Measure
-from sitr.questions.tables.optimum import Optimum, least_largest, least_sum
+from sitr.questions.tables.optimum import Optimum, least_largest, least_of_all, least_sum
 from sitr.questions.tables.quotients import fieller, quotient
-from sitr.questions.tables.reach import rows_worth
+from sitr.questions.tables.reach import moves, rows_worth
 from sitr.questions.tables.records import Records
 from sitr.questions.tables.rounding import most_seconds
 from sitr.questions.tables.workload import Node, Reals, Workload, below
@@ -59,8 +60,8 @@ class TablesPlan(Plan):
     objective: TablesObjective
     weights: tuple[float, ...]
     gap: float
-    """By how much the objective may exceed the least one for Gaussian noise, as a part of it; 0 for Laplace noise, for
-    which no least one is known."""
+    """By how much the objective may exceed the least one for Gaussian noise and what a unit is charged, as a part of
+    it; 0 for Laplace noise, for which no least one is known."""
     whole: bool
     """Whether numbers that add up are rounded to whole ones: see `sitr.questions.tables.rounding`."""
 
@@ -83,6 +84,11 @@ class TablesPlan(Plan):
     def drops_rows(self) -> bool:
         """Whether a row can have no cell in one of the columns: then it is left out of all tables."""
         return any(Rule.DROP in (each.axis.outside, each.axis.missing) for each in self.workload.ladders)
+
+    @property
+    def uneven(self) -> bool:
+        """Whether groups of a hierarchy differ in size: then rows in smaller ones are charged more than they cost."""
+        return any(len({*families}) > 1 for base in self.workload.bases() for families in self.workload.axes(base))
 
     @property
     def solving(self) -> float:
@@ -224,6 +230,12 @@ class TablesPlan(Plan):
         return float(np.max(high - low)) / 2
 
 
+def _reach(term: Term) -> tuple[int, int]:
+    """What a row may add to a cell of a term: 0 if it is not there."""
+    low, high = term.reach
+    return min(low, 0), max(high, 0)
+
+
 def fit(
     records: Records,
     workload: Workload,
@@ -265,37 +277,50 @@ class _Planner:
     def plan(self, way: Way) -> TablesPlan:
         if isinstance(way.bought, PureDP):
             return min((self._pure(way, joint) for joint in laplace.choices(self.workload)), key=self.value)
-        bases, found = self._optimum()
-        terms = self.records.terms
+        bases, terms = self.workload.bases(), self.records.terms
         part = gaussian_share(way.bought, Fraction(1, len(terms)))
+        divided = [self._divided(term, bases) for term in terms]
         measured = [
             Measurement(term.name, self._noise(term, bases, found, part), self._distance(term), term.granularity)
-            for term in terms
+            for term, (found, _) in zip(terms, divided, strict=True)
         ]
-        return self._planned(tuple(measured), way, found.gap)
+        return self._planned(tuple(measured), way, max(gap for _, gap in divided))
 
-    def _optimum(self) -> tuple[tuple[Node, ...], Optimum]:
-        bases = self.workload.bases()
+    def _divided(self, term: Term, bases: tuple[Node, ...]) -> tuple[Optimum, float]:
+        """The noise of a term, and by how much its objective may exceed the least one for what a unit is charged."""
         costs = np.array([self.workload.weight(base) for base in bases])
-        best = least_largest if self.objective is TablesObjective.LARGEST else least_sum
-        return bases, best(self.workload.matrix(bases), costs, np.array(self.weights))
+        largest, weights = self.objective is TablesObjective.LARGEST, np.array(self.weights)
+        matrix, (low, high) = self.workload.matrix(bases), _reach(term)
+        if self.records.query.changes is Relation.ADD_REMOVE:
+            found = (least_largest if largest else least_sum)(matrix, costs, weights)
+            return found, found.gap
+        signs = (high - low) / max(-low, high)  # 2 if a row may add as much as it may take away, 1 if it only adds
+        prices = np.vstack([costs[None, :] * signs**2, moves(self.workload, bases)])
+        found = least_of_all(matrix, prices, weights, largest=largest)
+        adding = (least_largest if largest else least_sum)(matrix, costs, weights)
+        best = min(found, adding, key=lambda each: self._charged(term, bases, each, costs))
+        return best, max(0.0, self._charged(term, bases, best, costs) / found.bound - 1)
+
+    def _charged(self, term: Term, bases: tuple[Node, ...], found: Optimum, costs: Reals) -> float:
+        """The objective of a division where a unit of one row is charged 1."""
+        rows, most = self.records.query.max_rows_per_group, max(map(abs, _reach(term)))
+        charged = float(self._worth(term, bases, found) / (rows * most)) ** 2
+        return found.value * charged * float((costs / found.variances).sum())
+
+    def _worth(self, term: Term, bases: tuple[Node, ...], found: Optimum) -> Fraction:
+        """How many rows that add 1 a unit is worth, at most."""
+        query, (low, high) = self.records.query, _reach(term)
+        precisions = {base: 1 / float(each) for base, each in zip(bases, found.variances, strict=True)}
+        return rows_worth(
+            self.workload, precisions, rows=query.max_rows_per_group, low=low, high=high, relation=query.changes
+        )
 
     def _noise(self, term: Term, bases: tuple[Node, ...], found: Optimum, part: GaussianDP) -> ResidualGaussian:
-        query, (low, high) = self.records.query, term.reach
-        precisions = {base: 1 / float(each) for base, each in zip(bases, found.variances, strict=True)}
-        worth = rows_worth(
-            self.workload,
-            precisions,
-            rows=query.max_rows_per_group,
-            low=min(low, 0),
-            high=max(high, 0),
-            relation=query.changes,
-        )
         listed = [
             Base(self.workload.axes(base), Fraction(math.sqrt(float(each))), tuple(column for column, _ in base))
             for base, each in zip(bases, found.variances, strict=True)
         ]
-        return ResidualGaussian.fitting(part, bases=listed, sensitivity=worth)
+        return ResidualGaussian.fitting(part, bases=listed, sensitivity=self._worth(term, bases, found))
 
     def _pure(self, way: Way, joint: bool) -> TablesPlan:
         assert isinstance(way.bought, PureDP)

@@ -9,20 +9,22 @@ from typing import Any
 
 from sitr import arguments
 from sitr.dataset.cells import Axis, Step, size, spelled
-from sitr.dataset.domain import DeclaredCells, axis
+from sitr.dataset.domain import DeclaredCells, axis, every_value
 from sitr.dataset.schema import Column, Table
 from sitr.errors import QuestionError, quoted, unknown_name
 from sitr.flavors.promise import Promise
 from sitr.neighbors.unit import Person
 from sitr.noise.coins import Coins
 from sitr.numbers import Number, finite
-from sitr.questions.aggregate.bind import bound
+from sitr.questions.aggregate.bind import BoundedQuery, bound
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.nodes import Query, text
 from sitr.questions.tables.calendar import Levels, by_calendar, expanded
 from sitr.questions.tables.counting import Listed, cells_in_all, maximal
 from sitr.questions.tables.ladder import ColumnLevels, ladder
-from sitr.questions.tables.measures import Measure, MeasureKind, Wanted, aggregates, measures, read
+from sitr.questions.tables.measures import Measure, MeasureKind, Wanted, aggregates, read
+from sitr.questions.tables.measures import measures as measures_of
+from sitr.questions.tables.names import apart, check_labels, column_of, levels_of, table_weights
 from sitr.questions.tables.plan import TablesObjective, TablesPlan, fit, headed
 from sitr.questions.tables.publication import PublishedTables, release
 from sitr.questions.tables.records import Records
@@ -119,21 +121,28 @@ def tables_question(
     query = bound(Query(table.name, aggregates(asked), (), where), table)
     if rows_per_person is not None:
         query = replace(query, max_rows_per_group=_rows(rows_per_person, table))
-    if any(kind is MeasureKind.PEOPLE for kind, _ in asked) and query.max_rows_per_group > 1:
+    if any(kind is MeasureKind.PEOPLE for kind, _ in asked):
+        _check_people(query)
+    records = Records(query, tuple(each.axis for each in ladders))
+    records = replace(records, passes=len(maximal(workload.tables)) * len(records.terms))
+    found = apart(measures_of(asked, records.terms, table), workload)
+    shares = _weights(weights or {}, workload)
+    return TablesQuestion(records, workload, found, _objective(objective), shares, whole)
+
+
+def _check_people(query: BoundedQuery) -> None:
+    """Refuse to count people where rows are not those of people, or where a person can have several cells."""
+    if not isinstance(query.unit, Person):
+        raise QuestionError(
+            given="People cannot be counted, because the data set protects rows and does not say whose they are.",
+            do="Count rows, or protect the data set with the column that identifies people as its unit.",
+        )
+    if query.max_rows_per_group > 1:
         raise QuestionError(
             given="People can be counted in tables that add up only where each has one cell, but a person has up to "
             f"{query.max_rows_per_group} rows here.",
             do="Write rows_per_person=1, so that one row of each person counts, or count rows.",
         )
-    records = Records(query, tuple(each.axis for each in ladders))
-    records = replace(records, passes=len(maximal(workload.tables)) * len(records.terms))
-    found = _made(asked, records, table)
-    shares = _weights(weights or {}, workload)
-    return TablesQuestion(records, workload, found, _objective(objective), shares, whole)
-
-
-def _made(asked: list[tuple[MeasureKind, str]], records: Records, table: Table) -> tuple[Measure, ...]:
-    return measures(asked, records.terms, table)
 
 
 def _measures(given: object) -> list[tuple[MeasureKind, str]]:
@@ -166,13 +175,8 @@ def _ladders(
         if not isinstance(levels, Mapping):
             arguments.several(levels, name=fine, example='["month", "quarter", "year"]')
     said = _by_months(hierarchies, said)
-    coarser = {level: table.column(fine).name for fine, levels in hierarchies.items() for level in levels}
-    own = {column.name.lower() for column in table.columns}
-    if twins := [level for level in coarser if level.lower() in own]:
-        raise QuestionError(
-            given=f"The level {twins[0]!r} has the name of a column.", do="Choose another name for the level."
-        )
-    named = [coarser.get(name) or table.column(name).name for names in wanted for name in names]
+    coarser = levels_of(table, hierarchies)
+    named = [column_of(name, table, coarser) for names in wanted for name in names]
     columns = [table.column(name) for name in dict.fromkeys(named)]
     groups = {table.column(fine).name: levels for fine, levels in hierarchies.items()}
     axes = {column.name: _axis(column, columns, said) for column in columns}
@@ -207,7 +211,8 @@ def _axis(column: Column, columns: Sequence[Column], said: Mapping[str, object])
             if key not in known:
                 raise unknown_name(key, known, lacks=f"{name} names no column of the tables:")
         declared[name] = given.get(column.name)  # type: ignore[attr-defined]
-    found = axis(column, DeclaredCells(**declared))
+    said_nothing = all(part is None for part in declared.values())
+    found = (every_value(column) if said_nothing else None) or axis(column, DeclaredCells(**declared))
     if found is None:
         raise QuestionError(
             given=f"The values of {column.name!r} are not public, and tables that add up need public cells.",
@@ -215,6 +220,7 @@ def _axis(column: Column, columns: Sequence[Column], said: Mapping[str, object])
         )
     if (cells := size(found)) > MOST_CELLS:
         raise _too_many(cells)
+    check_labels(found)
     return found
 
 
@@ -287,13 +293,12 @@ def _objective(given: TablesObjective | str) -> TablesObjective:
 
 def _weights(given: Mapping[str, Number], workload: Workload) -> tuple[float, ...]:
     arguments.mapping(given, name="weights", example='{"ward × sex": 4}')
-    names = [workload.name(node) for node in workload.tables]
+    found: dict[str, float] = {}
     for name, weight in given.items():
-        if name not in names:
-            raise unknown_name(name, names, lacks="weights names no table:")
         number = finite(weight)
         if number is None or not 1e-6 <= number <= 1e6:
             raise QuestionError(
                 wanted="weights from 0.000001 to 1000000", given=quoted(weight), do='Write weights={"ward": 4}.'
             )
-    return tuple(float(given.get(name, 1)) for name in names)
+        found[name] = float(weight)
+    return table_weights(found, workload)

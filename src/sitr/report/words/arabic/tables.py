@@ -39,7 +39,8 @@ class TablesWords:
 
     def measure(self, measure: Measure, /) -> str:
         """What the numbers of a column are; in SQL, columns have names of their own."""
-        if measure.name not in ("count", "people") and " of " not in measure.name:
+        usual = ("count", "people", "number of rows", "number of people")
+        if measure.name not in usual and " of " not in measure.name:
             return named(measure.name)
         column = named(measure.name.partition(" of ")[2])
         return {
@@ -83,6 +84,7 @@ class TablesWords:
         return (
             f"قُسم الثمن بحيث لا يزيد {what}، بأوزان الجداول، على أصغر ما يمكن مع هذه الضوضاء بأكثر من "
             f"{ltr(f'{about(100 * plan.gap, digits=2)}%')}؛ ويثبت ذلك حد ثنوي."
+            + (" وتُحسب كلفة المجموعات المختلفة الأحجام كلفةَ أكبرها." if plan.uneven else "")
         )
 
     def adds_up(self, plan: TablesPlan, /) -> str:

@@ -69,9 +69,11 @@ class TablesWords:
         what = "the largest variance of a table" if plan.objective.value == "largest" else "the sum of the variances"
         if plan.pure:
             return f"The price is divided to make {what} small; no least value is known for Laplace noise."
+        uneven = " Groups of different sizes are charged like the largest ones." if plan.uneven else ""
         return (
             f"The price is divided so that {what}, with the weights of the tables, is at most "
             f"{about(100 * plan.gap, digits=2)}% above the least possible for such noise; a dual bound proves this."
+            f"{uneven}"
         )
 
     def adds_up(self, plan: TablesPlan, /) -> str:
