@@ -59,7 +59,7 @@ def pointed(error: SitrError) -> str:
         ),
         ("SELECT age, days, COUNT(*) FROM visits", {"age", "days"}),
         ("SELECT SUM(a) FROM (SELECT csot AS a, dys AS b FROM visits WHERE wad = 'x')", {"csot", "dys", "wad"}),
-        ("SELECT COUNT(*) FROM visits GROUP BY cost, cst HAVING SUM(RANDOM()) > 1", {"cost", "cst", "SUM(RANDOM())"}),
+        ("SELECT COUNT(*) FROM visits GROUP BY cost, cst HAVING SUM(RANDOM()) > 1", {"cost", "cst", "RANDOM()"}),
         ("SELECT COUNT(*) FROM visit WHERE f(x) = 1", {"visit", "f(x)"}),
         ("SELECT CASE WHEN AVG(csot) > 5 THEN 'a' END FROM visits", {"csot"}),
     ],

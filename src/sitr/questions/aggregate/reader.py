@@ -75,6 +75,7 @@ _SIMPLE: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Substring: ("SUBSTR", "this", "start", "length"),
     exp.Left: ("LEFT", "this", "expression"),
     exp.Right: ("RIGHT", "this", "expression"),
+    exp.SplitPart: ("SPLIT_PART", "this", "delimiter", "part_index"),
     exp.StartsWith: ("STARTS_WITH", "this", "expression"),
     exp.EndsWith: ("ENDS_WITH", "this", "expression"),
     exp.Contains: ("CONTAINS", "this", "expression"),
@@ -307,6 +308,10 @@ def _anonymous(item: exp.Expr) -> Expression:
             return Call("EXTRACT", (word(part), expression(of)))
         case "DATEADD", [part, exp.Literal() | exp.Neg() as many, of] if bare_part(part):
             return Call("DATE_ADD", (expression(of), expression(many), word(part)))
+        case "ISNULL", [of]:
+            return Call("IS NULL", (expression(of),))
+        case "ISNULL", [of, other]:
+            return Call("COALESCE", (expression(of), expression(other)))
         case "IFF", [when, then, other]:
             return Call("CASE", tuple(map(expression, (when, then, other))))
         case "TO_DATE", [of]:
