@@ -122,8 +122,9 @@ class DuckDBDialect:
         # DuckDB's split_part is a macro that writes its text twice.
         return self.once(
             expression,
-            lambda x: f"CASE WHEN {x} IS NOT NULL THEN "
-            f"coalesce(string_split({x}, {self.literal(between)})[{number}], '') END",
+            lambda x: (
+                f"CASE WHEN {x} IS NOT NULL THEN coalesce(string_split({x}, {self.literal(between)})[{number}], '') END"
+            ),
         )
 
     def cased(self, function: str, expression: str) -> str:
