@@ -90,6 +90,10 @@ FAMILIES: dict[str, tuple[Expression, ...]] = {
     "SUBSTR": (Call("SUBSTR", (T, Literal(1_000), Literal(LONG))), Call("SUBSTR", (T, Literal(30_000)))),
     "LEFT": (Call("LEFT", (T, Literal(LONG))),),
     "RIGHT": (Call("RIGHT", (T, Literal(LONG))),),
+    "SPLIT_PART": (
+        Call("LENGTH", (Call("SPLIT_PART", (T, Literal("aa"), Literal(1_000))),)),
+        Call("LENGTH", (Call("SPLIT_PART", (T, Literal("a" * 500 + "b"), Literal(1))),)),
+    ),
     "REPLACE": (Call("LENGTH", (Call("REPLACE", (T, Literal("aa"), Literal("b"))),)),),
     **{
         name: (Call(name, (T, Literal("(a|b)*a.{90}c"))), Call(name, (T, Literal(r"(\w*[^c]){20}c"))))

@@ -1103,6 +1103,15 @@ class TestReplaced:
         assert on.column(on.say.replaced("v", old, new), pa.array(WORDS)) == expected
 
 
+class TestPart:
+    @pytest.mark.parametrize("between", ["a", "aa", " ", "'", "مر", "\\", "\u200d", "ab"])
+    @pytest.mark.parametrize("number", [1, 2, 1_000])
+    def test_as_python_splits(self, on: On, between: str, number: int) -> None:
+        parts = [None if each is None else [*each.split(between), *[""] * number] for each in WORDS]
+        expected = [None if each is None else each[number - 1] for each in parts]
+        assert on.column(on.say.part("v", between, number), pa.array(WORDS)) == expected
+
+
 class TestCased:
     def test_letters_of_ascii_and_of_other_alphabets(self, on: On) -> None:
         values = ["aB%_'", "", "Ärzte Ж É", "سِتر", "1 \\", None]

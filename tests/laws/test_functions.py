@@ -163,6 +163,7 @@ NESTED = {
     ],
     "t": [
         *("LOWER({})", "SUBSTR({}, 2)", "LEFT({}, 3)", "TRIM({})", "REPLACE({}, 'a', 'b')", "{} || 'a'"),
+        "SPLIT_PART({}, 'a', 2)",
         *("CASE WHEN {} LIKE 'a%' THEN 'a' ELSE 'b' END", "CASE WHEN ENDS_WITH({}, 'a') THEN 'a' ELSE 'b' END"),
     ],
     "ok": ["NOT ({})", "({}) AND ok", "CAST(CAST({} AS VARCHAR) AS BOOLEAN)", "CASE WHEN {} THEN TRUE ELSE ok END"],

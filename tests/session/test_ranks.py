@@ -6,6 +6,7 @@ import json
 import random
 import re
 from datetime import date, timedelta
+from fractions import Fraction
 
 import pyarrow as pa
 import pytest
@@ -14,6 +15,7 @@ import sitr
 from sitr.noise.coins import TestCoins
 from sitr.report.aggregate import answer as paper_of
 from sitr.report.words.arabic.arabic import ARABIC
+from sitr.report.words.english.english import ENGLISH
 
 FIRST = date(2024, 1, 1)
 
@@ -116,6 +118,28 @@ def test_every_paper_shows_ranks_dates_and_bars(protected, tmp_path):
     assert arabic.picture is not None
     assert "الرتب" in arabic.picture()
     assert any("الرتب" in note for note in arabic.notes)
+
+
+def test_ranks_of_rows_that_noise_chose_hold_together_wherever_they_are_shown(protected, tmp_path):
+    """The largest of many noisy medians is mostly one with a large error."""
+    budget = protected.budget(rho=100, ledger=tmp_path / "l.db")
+    sql = "SELECT ward, MEDIAN(cost) AS m FROM visits GROUP BY ward"
+    alone, chosen = (
+        budget.sql(f"{sql}{after}", bias="off").release(rho=1) for after in ("", " ORDER BY m DESC LIMIT 1")
+    )
+    wide = alone.errors()["m"], chosen.errors()["m"]
+    assert wide == tuple(alone.released.plan.columns[0].ranks(confidence=sure) for sure in (0.95, Fraction(295, 300)))
+    assert wide[0] < wide[1]
+    for answer, error in zip((alone, chosen), wide, strict=True):
+        said = ENGLISH.ranks.error(error)
+        assert said in str(answer)
+        assert said in answer.plot()._repr_svg_()
+        content = answer.to_dict()["columns"][0]
+        assert content["error"] == error
+        metadata = json.loads(answer.table.schema.field("m").metadata[b"sitr"])
+        assert metadata["error_95"] == error
+    assert "hold together" in str(chosen).replace("\n", " ")
+    assert "hold together" not in str(alone).replace("\n", " ")
 
 
 @pytest.mark.parametrize("price", [{"epsilon": 3.0, "delta": 1e-6}, {"epsilon": 3.0, "delta": 1e-9}])

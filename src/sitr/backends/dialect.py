@@ -73,6 +73,9 @@ class Dialect(Protocol):
     def replaced(self, expression: str, old: str, new: str) -> str:
         """The text with one text in place of each occurrence of another, from left to right."""
 
+    def part(self, expression: str, between: str, number: int) -> str:
+        """A part of a text, counted from 1, between the places of another one; empty if it has fewer parts."""
+
     def cased(self, function: str, expression: str) -> str:
         """LOWER or UPPER of a text. Engines agree on the letters of ASCII, and nearly on all others."""
 

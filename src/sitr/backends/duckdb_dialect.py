@@ -118,6 +118,15 @@ class DuckDBDialect:
     def replaced(self, expression: str, old: str, new: str) -> str:
         return f"replace({expression}, {self.literal(old)}, {self.literal(new)})"
 
+    def part(self, expression: str, between: str, number: int) -> str:
+        # DuckDB's split_part is a macro that writes its text twice.
+        return self.once(
+            expression,
+            lambda x: (
+                f"CASE WHEN {x} IS NOT NULL THEN coalesce(string_split({x}, {self.literal(between)})[{number}], '') END"
+            ),
+        )
+
     def cased(self, function: str, expression: str) -> str:
         return f"{function.lower()}({expression})"
 

@@ -235,6 +235,11 @@ def _replaced(writer: Expressions, typed: Typed) -> str:
     return writer.dialect.replaced(writer.written(value), str(old.value), str(new.value))
 
 
+def _part(writer: Expressions, typed: Typed) -> str:
+    value, between, number = typed.parts
+    return writer.dialect.part(writer.written(value), str(between.value), int(number.value or 1))  # type: ignore[arg-type]
+
+
 def _cased(writer: Expressions, typed: Typed) -> str:
     return writer.dialect.cased(str(typed.what), writer.written(typed.parts[0]))
 
@@ -271,6 +276,7 @@ _WRITTEN: dict[str, Callable[[Expressions, Typed], str]] = {
     **dict.fromkeys(("REGEXP_MATCHES", "REGEXP_FULL_MATCH"), _matches),
     **dict.fromkeys(("LOWER", "UPPER"), _cased),
     "REPLACE": _replaced,
+    "SPLIT_PART": _part,
     "CLAMP": Expressions.clamped,
     "CASE": Expressions.cases,
     "CAST": Expressions.cast,

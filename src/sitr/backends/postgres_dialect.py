@@ -138,6 +138,9 @@ class PostgresDialect:
     def replaced(self, expression: str, old: str, new: str) -> str:
         return f"replace({expression}, {self.literal(old)}, {self.literal(new)})"
 
+    def part(self, expression: str, between: str, number: int) -> str:
+        return f"split_part({expression}, {self.literal(between)}, {number})"
+
     def cased(self, function: str, expression: str) -> str:
         return f"{function.lower()}(({expression}) COLLATE {self.letters}) {C}"
 

@@ -159,6 +159,9 @@ class SparkDialect:
     def replaced(self, expression: str, old: str, new: str) -> str:
         return f"replace({expression}, {self.literal(old)}, {self.literal(new)})"
 
+    def part(self, expression: str, between: str, number: int) -> str:
+        return f"split_part({expression}, {self.literal(between)}, {number})"
+
     def cased(self, function: str, expression: str) -> str:
         return f"{function.lower()}({expression})"
 

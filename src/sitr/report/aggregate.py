@@ -113,7 +113,10 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None, fo
             (
                 "noise",
                 say.error_of(
-                    [(column.name, largest_error(column, some, plan, words)) for column, some in shown],
+                    [
+                        (column.name, largest_error(column, some, plan, words, cells=len(release.keys)))
+                        for column, some in shown
+                    ],
                     unmeasured=plan.query.unmeasured,
                 ),
             ),

@@ -74,9 +74,8 @@ def _is_count(column: Shown) -> bool:
 
 def _cut(release: Release, words: Words) -> Iterator[str]:
     """The groups from which most was left out, as far as that is more than the noise: all intervals hold together."""
-    sure = 1 - (1 - CONFIDENCE) / max(1, len(release.rows))
     counts = any(column.aggregate.terms == (Term(),) for column in release.plan.columns if _is_count(column))
-    for each in left_out(release, confidence=sure):
+    for each in left_out(release, confidence=CONFIDENCE, together=max(1, len(release.rows))):
         worst = sorted(zip(release.rows, each.shares, strict=True), key=lambda pair: -pair[1].low)
         for key, share in worst[: 1 if each.total else WORST]:
             if share.low >= NOTABLE:

@@ -65,7 +65,8 @@ def written(release: Release, words: Words | None = None) -> Iterator[tuple[str,
         keys = every[first : first + _BLOCK]
         places = range(first, first + len(keys))
         shown = [release.estimates(column, confidence=CONFIDENCE, rows=places) for column in columns]
-        cells = [_cells(column, some, words) for column, some in zip(columns, shown, strict=True)]
+        ranks = [column.ranks(confidence=release.sure(CONFIDENCE)) for column in columns]
+        cells = [_cells(column, some, one, words) for column, some, one in zip(columns, shown, ranks, strict=True)]
         lost = [[_percent(share, words) for share in each.shares] for each in left_out(release, rows=places)]
         for key, row, left in zip(
             keys, zip(*cells, strict=True), zip(*lost, strict=True) if lost else _none(keys), strict=True
@@ -84,9 +85,8 @@ def _percent(share: Amount, words: Words) -> str:
     return words.numerals(f"{percent(share.value)} ± {percent(share.error)}")
 
 
-def _cells(column: Shown, shown: Sequence[Estimate], words: Words) -> Iterator[tuple[str, str]]:
-    """Each number with its error, and its interval."""
-    ranks = column.ranks(confidence=CONFIDENCE)
+def _cells(column: Shown, shown: Sequence[Estimate], ranks: float | None, words: Words) -> Iterator[tuple[str, str]]:
+    """Each number with its error, perhaps in ranks, and its interval."""
     said = None if ranks is None else words.ranks.error(ranks)
     exactly = AllDigits() if column.aggregate.kind is None else DateFigures(column.aggregate.kind)
     each = iter(forms(column, [one for one in shown if one.limited]))

@@ -31,10 +31,12 @@ def error_of(column: Shown, plan: AggregatePlan, words: Words, *, cells: int | N
     return words.aggregate.at_rows(_plus_minus(found, column, words), ROWS)
 
 
-def largest_error(column: Shown, shown: Sequence[Estimate], plan: AggregatePlan, words: Words) -> str:
-    """The largest error of a column in an answer."""
+def largest_error(
+    column: Shown, shown: Sequence[Estimate], plan: AggregatePlan, words: Words, *, cells: int | None = None
+) -> str:
+    """The largest error of a column in an answer with this many cells."""
     if column.aggregate.ranked or not shown:
-        return error_of(column, plan, words)
+        return error_of(column, plan, words, cells=cells)
     return _plus_minus(max(one.error for one in shown), column, words)
 
 
@@ -51,5 +53,5 @@ def error_sentence(plan: AggregatePlan, words: Words, *, cells: int | None, befo
     say, ranked = words.aggregate, [column.aggregate.ranked for column in plan.columns]
     noisy = say.together(cells) if plan.query.after.by_noise else say.error()
     other = say.other_error() if before and plan.other_draws > 1 else ""
-    own = () if all(ranked) else (noisy, other)
+    own = () if all(ranked) and not plan.query.after.by_noise else (noisy, other)
     return " ".join(filter(None, (*own, words.ranks.meaning() if any(ranked) else "")))

@@ -282,6 +282,7 @@ CALLS: dict[Kind, list[Choice]] = {
         *(_call(function, _of(TEXT), _whole(0, 4)) for function in ("LEFT", "RIGHT")),
         _call("||", _of(TEXT), _of(TEXT)),
         _call("REPLACE", _of(TEXT), _word("a", "B c", "_"), _word("", "x")),
+        _call("SPLIT_PART", _of(TEXT), _word("a", "B c", "_", " "), _whole(1, 3)),
         _call("CAST", _of(INTEGER, BOOLEAN, DATE, TEXT), _word("VARCHAR")),
         *_chosen(TEXT),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import pyarrow as pa
@@ -179,6 +180,23 @@ def test_intervals_of_shares_hold_what_they_promise() -> None:
     plan = fit(watched(), ZeroConcentratedDP(0.2))
     assert coverage(plan, draws=100) >= 0.95
     assert coverage(plan, draws=50, forget=True) < 0.95
+
+
+@pytest.mark.parametrize(("shown", "by", "many"), [("p", "p", 3), ("p", "ward", 1), ("m", "n", 1)])
+def test_shares_of_rows_that_their_own_noise_chose_hold_together(shown: str, by: str, many: int) -> None:
+    """The largest of many noisy numbers of people is mostly too large, and the share of it too small."""
+    other = {"p": "COUNT(DISTINCT id) AS p", "m": "COUNT(cost) AS m"}[shown]
+    sql = f"SELECT ward, {other}, COUNT(*) AS n FROM visits GROUP BY ward"
+    plain, chosen = (
+        fit(watched(f"{sql}{after}"), ZeroConcentratedDP(5.0)) for after in ("", f" ORDER BY {by} LIMIT 1")
+    )
+    cells, question = backend(rows(400)).read(plain.query, salt=9), AggregateQuestion(chosen.query)
+    release = question.answer(chosen, cells, coins=TestCoins(3))
+    everything = replace(release, plan=plain)
+    sure, place = 1 - Fraction(1, 20) / many, release.places[0]
+    (found,), (every,) = left_out(release), left_out(everything, confidence=sure)
+    assert found.shares == every.shares[place : place + 1]
+    assert not found.total
 
 
 def test_the_same_number_of_people_is_paid_once() -> None:

@@ -67,7 +67,8 @@ def test_no_argument_is_forgotten(name: str) -> None:
 
 
 def test_functions_without_more_arguments_are_duckdbs() -> None:
-    text = "SELECT STRFTIME(a, '%Y'), MOD(a, b), DATE_DIFF('day', a, b), LOG10(a), LOG2(a), DATE_TRUNC('day', a)"
+    text = "SELECT STRFTIME(a, '%Y'), MOD(a, b), DATE_DIFF('day', a, b), LOG10(a), LOG2(a), DECODE(a)"
+    text += ", DATE_TRUNC('day', a)"
     assert _read(text, QuestionDialect) == _read(text, DuckDB)
 
 

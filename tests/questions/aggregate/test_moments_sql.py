@@ -67,6 +67,14 @@ MEANT: dict[str, list[Any]] = {
     "IFF(x > 9, 'many', 'few')": ["many" if x is not None and x > 9 else "few" for x in X],
     "NVL2(x, 'known', 'unknown')": ["unknown" if x is None else "known" for x in X],
     "ZEROIFNULL(x)": [x or 0 for x in X],
+    "DATEDIFF(d, DATE '2024-02-01')": [(day - date(2024, 2, 1)).days for day in DAYS],
+    "DATEDIFF(t, d)": [(time.date() - day).days for day, time in zip(DAYS, TIMES, strict=True)],
+    "ISNULL(x)": [x is None for x in X],
+    "ISNULL(x, 0)": [x or 0 for x in X],
+    "DECODE(x, NULL, 'none', 3, 'three', 'other')": [
+        "none" if x is None else "three" if x == 3 else "other" for x in X
+    ],
+    "DECODE(x, 3, 'three')": ["three" if x == 3 else None for x in X],
 }
 
 
@@ -76,7 +84,7 @@ def test_a_function_of_another_database_means_the_same_here(call: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "call", ["TIMESTAMP_DIFF(t, t, HOUR)", "IFF(x > 9, 'many')", "DATEADD(day, x, d)", "NVL2(x, 1)"]
+    "call", ["TIMESTAMP_DIFF(t, t, HOUR)", "IFF(x > 9, 'many')", "DATEADD(day, x, d)", "NVL2(x, 1)", "DECODE(x, 3)"]
 )
 def test_what_would_mean_something_else_is_refused(call: str) -> None:
     with pytest.raises((ForbiddenConstruct, QuestionError)):

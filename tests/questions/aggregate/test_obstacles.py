@@ -59,7 +59,7 @@ def pointed(error: SitrError) -> str:
         ),
         ("SELECT age, days, COUNT(*) FROM visits", {"age", "days"}),
         ("SELECT SUM(a) FROM (SELECT csot AS a, dys AS b FROM visits WHERE wad = 'x')", {"csot", "dys", "wad"}),
-        ("SELECT COUNT(*) FROM visits GROUP BY cost, cst HAVING SUM(RANDOM()) > 1", {"cost", "cst", "SUM(RANDOM())"}),
+        ("SELECT COUNT(*) FROM visits GROUP BY cost, cst HAVING SUM(RANDOM()) > 1", {"cost", "cst", "RANDOM()"}),
         ("SELECT COUNT(*) FROM visit WHERE f(x) = 1", {"visit", "f(x)"}),
         ("SELECT CASE WHEN AVG(csot) > 5 THEN 'a' END FROM visits", {"csot"}),
     ],
@@ -136,6 +136,26 @@ def test_everything_is_in_the_text_and_survives_a_pickle(table: Table) -> None:
         ("SELECT CASE WHEN COUNT(*) > 9 THEN 'many' WHEN COUNT(*) > 3 THEN 'some' ELSE 'few' END AS k FROM visits",
          "SELECT CASE WHEN COUNT(*) > 9 THEN 1 /* many */ WHEN COUNT(*) > 3 THEN 2 /* some */ ELSE 3 /* few */ END "
          "AS k FROM visits"),
+        ("SELECT AVG(m) FROM (SELECT ward, AVG(cost) AS m FROM visits GROUP BY ward) AS s",
+         "SELECT ward, AVG(cost) AS m FROM visits GROUP BY ward"),
+        ("WITH a AS (SELECT ward, cost FROM visits WHERE days > 3), b AS (SELECT ward, AVG(cost) AS m FROM a GROUP BY "
+         "ward) SELECT * FROM b WHERE m > 40 ORDER BY m LIMIT 2",
+         "WITH a AS (SELECT ward, cost FROM visits WHERE days > 3) SELECT ward, AVG(cost) AS m FROM a GROUP BY ward "
+         "HAVING AVG(cost) > 40 ORDER BY AVG(cost) LIMIT 2"),
+        ("SELECT m FROM (SELECT ward, AVG(cost) AS m FROM visits GROUP BY ward HAVING COUNT(*) > 1) AS s WHERE m > 4",
+         "SELECT AVG(cost) AS m FROM visits GROUP BY ward HAVING COUNT(*) > 1 AND AVG(cost) > 4"),
+        ("SELECT (SELECT COUNT(*) FROM visits WHERE days > 3) * 1.0 / (SELECT SUM(cost) FROM visits) AS share",
+         "SELECT COUNT(*) FILTER(WHERE days > 3) * 1.0 / (SUM(cost)) AS share FROM visits"),
+        ("WITH a AS (SELECT ward, cost FROM visits) SELECT COUNT(*) AS n, f(cost) AS f FROM a",
+         "WITH a AS (SELECT ward, cost FROM visits) SELECT COUNT(*) AS n FROM a"),
+        ("SELECT SUM(cost > 3) AS n, AVG(cost > 3) AS m FROM visits",
+         "SELECT COUNT_IF(cost > 3) AS n, AVG(CASE WHEN cost > 3 THEN 1 WHEN NOT cost > 3 THEN 0 END) AS m "
+         "FROM visits"),
+        ("SELECT AVG(LOG(2, days)) AS m FROM visits",
+         f"SELECT AVG(CLAMP(LOG(2, days), 0, 100) /* {BOUNDS} */) AS m FROM visits"),
+        ("SELECT AVG(each) AS m FROM (SELECT id, COUNT(*) / COUNT(DISTINCT day) AS each FROM visits GROUP BY id) AS s",
+         f"SELECT AVG(CLAMP(each, 0, 100) /* {BOUNDS} */) AS m FROM "
+         "(SELECT id, COUNT(*) / COUNT(DISTINCT day) AS each FROM visits GROUP BY id) AS s"),
         ("SELECT COUNT(DISTINCT (ward, days)) AS n FROM visits",
          "SELECT COUNT(DISTINCT CAST(ward AS TEXT) || '|' || CAST(days AS TEXT)) AS n FROM visits"),
         ("SELECT SUM(DISTINCT cost) AS s FROM visits", "SELECT SUM(cost) AS s FROM visits"),
@@ -214,3 +234,17 @@ def test_what_cannot_be_asked_has_a_question_in_its_place(sql: str, instead: str
         keys={},
     )
     assert equivalent(sql, Catalog(table)) == instead
+
+
+def test_a_column_that_a_sub_query_computes_has_the_name_it_has_there(table: Table) -> None:
+    each = "SELECT id, COUNT(*) / COUNT(DISTINCT day) AS each FROM visits GROUP BY id"
+    error = refused(f"SELECT AVG(each) AS m FROM ({each}) AS s", table)
+    assert error.given == "AVG(each) needs bounds, but none follow from those of its columns."
+
+
+def test_a_sub_query_knows_those_before_it(table: Table) -> None:
+    before = "WITH a AS (SELECT id, cost FROM visits), b AS (SELECT id, SUM(cost) AS m FROM a GROUP BY id)"
+    error = refused(f"{before} SELECT f(m) FROM b", table)
+    assert "f(m)" in str(error)
+    assert "knows no table" not in str(error)
+    assert "knows no table 'c'" in str(refused(f"{before.replace('FROM a ', 'FROM c ')} SELECT AVG(m) FROM b", table))

@@ -69,6 +69,7 @@ ROWS: dict[str, tuple[str, Expr]] = {
     "LENGTH": ("LENGTH(w)", w.str.len_chars()),
     "||": ("w || '-'", w.str.concat("-")),
     "REPLACE": ("REPLACE(w, 'ab', 'c')", w.str.replace_all("ab", "c")),
+    "SPLIT_PART": ("SPLIT_PART(w, '-', 2)", w.str.split_part("-", 2)),
     "DATE_TRUNC": ("DATE_TRUNC('month', d)", d.dt.truncate("month")),
     "EXTRACT": ("EXTRACT(month FROM d)", d.dt.month()),
     "DATE_DIFF": ("DATE_DIFF('day', DATE '2024-01-01', d)", d.dt.since(date(2024, 1, 1), "day")),

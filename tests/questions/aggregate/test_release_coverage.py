@@ -22,6 +22,7 @@ from scipy.stats import binom
 
 from sitr.backends.duckdb import DuckDB
 from sitr.backends.sources import ArrowRows
+from sitr.dataset.schema import Kind as Data
 from sitr.dataset.schema import Table, describe
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
@@ -219,6 +220,31 @@ def selected_rows(after: str, price: Promise, *, simultaneous: bool = True) -> T
     return holds
 
 
+def chosen_ranks(*, together: bool = True) -> Together:
+    """The error in ranks of the largest of many medians, where the next larger values are far away."""
+    groups, size, farthest = 40, 60, 10**6
+    ids = np.arange(groups * size)
+    described = describe(
+        "t", kinds=dict.fromkeys("igx", Data.INTEGER), unit=Person("i"), relation=Relation.ADD_REMOVE, max_groups=1,
+        max_rows_per_group=1, bounds={"x": (0, farthest)}, granularity={}, keys={"g": list(range(groups))},
+    )  # fmt: skip
+    query = asked("SELECT g, MEDIAN(x) AS m FROM t GROUP BY g ORDER BY m DESC LIMIT 1", described)
+    plan = AggregateQuestion(query).plan(BELL)
+    alone = plan.columns[0].error()
+    place = ids % size
+    x = np.where(place < size // 2 + int(alone) + 1, place, farthest - size + place)
+    exact = DuckDB(ArrowRows(pa.table({"i": ids, "g": ids // size, "x": x}))).read(query, salt=1)
+
+    def holds(seed: int) -> bool:
+        release = AggregateQuestion(query).answer(plan, exact, coins=TestCoins(seed))
+        (shown,) = release.values(plan.columns[0])
+        assert shown is not None
+        below, above = np.sum(x[:size] < float(shown)), np.sum(x[:size] > float(shown))
+        return bool(max(below, above) - size // 2 <= (release.errors()["m"] if together else alone))
+
+    return holds
+
+
 def both_ends(price: Promise) -> Together:
     """DP_INTERVAL_LOW and DP_INTERVAL_HIGH of a mean, as columns."""
     query = asked("SELECT AVG(x) AS v, DP_INTERVAL_LOW(v) AS v_low, DP_INTERVAL_HIGH(v) AS v_high FROM t", table(1))
@@ -286,6 +312,7 @@ TOGETHER: dict[str, Callable[[], Together]] = {
     "ORDER BY and LIMIT": lambda: selected_rows("ORDER BY s DESC LIMIT 2", BELL),
     "ORDER BY and LIMIT, Laplace": lambda: selected_rows("ORDER BY s DESC LIMIT 2", PURE),
     "an aggregate in HAVING alone": lambda: selected_rows("HAVING AVG(x) > 8 LIMIT 3", BELL),
+    "ranks": chosen_ranks,
     "both ends": lambda: both_ends(BELL),
     "both ends, Laplace": lambda: both_ends(PURE),
     "other row": lambda: other_row(LOOSE),
@@ -294,6 +321,7 @@ TOGETHER: dict[str, Callable[[], Together]] = {
     "batch, approximate": lambda: batch(ApproximateDP(1.0, 1e-6)),
 }
 TWINS: dict[str, Callable[[], Together]] = {
+    "ranks of each row by itself": lambda: chosen_ranks(together=False),
     "each row by itself": lambda: selected_rows("ORDER BY s DESC LIMIT 2", BELL, simultaneous=False),
     "other row with the noise of one": lambda: other_row(WIDE, draws=1),
 }

@@ -640,3 +640,17 @@ def test_a_number_in_brackets_after_order_by_stays_a_number() -> None:
     asked = parse("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward ORDER BY (1), n")
     assert text(asked).endswith("ORDER BY (1), n")
     assert parse(text(asked)) == asked
+
+
+@pytest.mark.parametrize("constant", ["3", "'x'", "1 + 1", "-1", "(3)", "DATE '2024-01-31'", "TO_DATE('2024-01-31')"])
+def test_a_constant_beside_aggregates_is_a_key_with_one_value(constant: str) -> None:
+    alone = parse(f"SELECT {constant} AS c, COUNT(*) AS n FROM visits")
+    assert alone == parse(f"SELECT {constant} AS c, COUNT(*) AS n FROM visits GROUP BY c")
+    by_ward = parse(f"SELECT {constant} AS c, ward, COUNT(*) AS n FROM visits GROUP BY ward")
+    assert [[key.name for key in each.group_by] for each in (alone, by_ward)] == [["c"], ["ward", "c"]]
+
+
+@pytest.mark.parametrize("other", ["RANDOM()", "NOW()", "f(1)", "ward", "ward || 'x'", "1 + (SELECT 1)"])
+def test_other_columns_are_no_constants(other: str) -> None:
+    with pytest.raises(QuestionError):
+        parse(f"SELECT {other} AS c, COUNT(*) AS n FROM visits")

@@ -14,6 +14,7 @@ SPELLED = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward ORDER BY n DESC 
     [
         ("SELECT APPROX_TOP_COUNT(ward, 3) FROM visits", SPELLED),
         ("SELECT APPROX_TOP_K(ward, 3) FROM visits", SPELLED),
+        ("SELECT TOP_K(ward, 3) FROM visits", SPELLED),
         ("select approx_top_count(ward, 3) as n from visits;", SPELLED),
         ("SELECT APPROX_TOP_COUNT(ward, 3) AS many FROM visits", SPELLED.replace(" n ", " many ")),
         (

@@ -59,7 +59,6 @@ _MOST = {
     **dict.fromkeys(("ANY_VALUE", "LOG10", "LOG2"), 1),
     **dict.fromkeys(("CEIL", "FLOOR", "LTRIM", "MOD", "RTRIM", "STRFTIME"), 2),
     **dict.fromkeys(("QUANTILE", "QUANTILE_CONT", "QUANTILE_DISC"), 2),
-    **dict.fromkeys(("DATEDIFF", "DATE_DIFF"), 3),
 }
 """Functions that are read here, and the number of arguments beyond which DuckDB's parser forgets the rest."""
 
@@ -84,6 +83,23 @@ def _truncated(args: list[exp.Expr]) -> exp.Expr:
     return found
 
 
+def _days_between(name: str) -> Builder:
+    """DATEDIFF(later, earlier), as in MySQL and Spark, counts days; with a part of the date, the parser reads it."""
+    longer = _whole(name, 3)
+
+    def builder(args: list[exp.Expr], **dialect: Dialect) -> exp.Expr:
+        if len(args) == 2:
+            return exp.DateDiff(this=args[0], expression=args[1], unit=exp.Literal.string("DAY"))
+        return longer(args, **dialect)
+
+    return builder
+
+
+def _decoded(args: list[exp.Expr], **dialect: Dialect) -> exp.Expr:
+    """DECODE(x, 'a', 1, 'b', 2, 0) of Oracle and Snowflake; with two arguments, it is DuckDB's."""
+    return exp.DecodeCase(expressions=args) if len(args) > 2 else DuckDBParser.FUNCTIONS["DECODE"](args, **dialect)
+
+
 class QuestionParser(DuckDBParser):
     """DuckDB's parser, which forgets no argument of a function that is read here."""
 
@@ -91,6 +107,8 @@ class QuestionParser(DuckDBParser):
         DuckDBParser.FUNCTIONS
         | {name: _whole(name, most) for name, most in _MOST.items()}
         | dict.fromkeys(("DATETRUNC", "DATE_TRUNC"), _truncated)
+        | {name: _days_between(name) for name in ("DATEDIFF", "DATE_DIFF")}
+        | {"DECODE": _decoded}
     )
 
 

@@ -20,10 +20,21 @@ from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
 from sitr.questions.aggregate.catalog import Catalog
 from sitr.questions.aggregate.date_formats import part_of_format
 from sitr.questions.aggregate.dialect import QuestionDialect, sql_of
+from sitr.questions.aggregate.expressions.expression import spelled
 from sitr.questions.aggregate.functions.registry import function_of
 from sitr.questions.aggregate.grouping_sets import bound_with_sets
 from sitr.questions.aggregate.instead import CLOCKS, dashed
-from sitr.questions.aggregate.released_groups import become, first_in_parts, first_rows, numbered, of_groups, rest
+from sitr.questions.aggregate.reader import expression
+from sitr.questions.aggregate.released_groups import (
+    become,
+    chosen_groups,
+    first_in_parts,
+    first_rows,
+    numbered,
+    of_groups,
+    parts_of_one,
+    rest,
+)
 from sitr.questions.aggregate.sets_sql import all_keys, holds_sets, is_mark
 from sitr.questions.aggregate.sql import PARTS, parse, single_select
 
@@ -329,15 +340,33 @@ def _bounds(tree: exp.Select, error: SitrError, _: Catalog) -> bool:
     if not isinstance(error, DescriptionError) or (found := _CALL.match(error.given)) is None:
         return False
     changed = False
-    for call in list(tree.find_all(exp.AggFunc)):
+    calls = [call for call in tree.find_all(exp.AggFunc) if isinstance(call.this, exp.Expr)]
+    named = [call for call in calls if _plain(found[2]) in (_plain(sql_of(call.this)), _plain(_spelled_out(call.this)))]
+    computed = [call for call in calls if call.sql_name() == found[1] and _is_computed(call.this, tree)]
+    for call in named or computed:
         of = call.this
-        if isinstance(of, exp.Expr) and _plain(sql_of(of)) == _plain(found[2]):
+        if not isinstance(of, exp.Literal):
             ends = [exp.Literal.number(0), exp.Literal.number(100)]
             clamped = exp.Anonymous(this="CLAMP", expressions=[of.copy(), *ends])
             clamped.add_comments([BOUNDS])
             of.replace(clamped)
             changed = True
     return changed
+
+
+def _spelled_out(item: exp.Expr) -> str:
+    """An expression as errors spell it: LOG(2, x) is a quotient there. Empty if it cannot be read."""
+    try:
+        return spelled(expression(item))
+    except SitrError:
+        return ""
+
+
+def _is_computed(item: exp.Expr, tree: exp.Select) -> bool:
+    """Whether it is a column that a sub-query computes."""
+    inner = [each for select in tree.find_all(exp.Select) if select is not tree for each in select.expressions]
+    named = [each for each in inner if isinstance(each, exp.Alias) and each.alias.lower() == item.name.lower()]
+    return isinstance(item, exp.Column) and any(not isinstance(each.this, exp.Column) for each in named)
 
 
 def _plain(text: str) -> str:
@@ -366,6 +395,9 @@ def _pairs(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
 def _other_functions(tree: exp.Select, error: SitrError, _: Catalog) -> bool:
     """Lists and modes become counts of different values, and texts are counted instead of summed."""
     for call in tree.find_all(exp.AggFunc):
+        if isinstance(call, exp.Sum | exp.Avg) and isinstance(call.this, _TRUTH) and "type boolean" in error.given:
+            call.replace(_of_truth(call, call.this))
+            return True
         odd = isinstance(
             call, exp.GroupConcat | exp.ArrayAgg | exp.Mode | exp.AnyValue | exp.List | exp.First | exp.Last
         )
@@ -382,6 +414,9 @@ def _other_functions(tree: exp.Select, error: SitrError, _: Catalog) -> bool:
             whole.replace(exp.Count(this=what))
             return True
     return False
+
+
+_TRUTH = (exp.Predicate, exp.Connector, exp.Not)
 
 
 def _formulas(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
@@ -417,7 +452,7 @@ _FORMULAS = {
 """Functions with their numbers of arguments. Where values are missing, the two of a pair are counted apart."""
 
 
-def _of_truth(call: exp.Expr, column: exp.Column) -> exp.Expr:
+def _of_truth(call: exp.Expr, column: exp.Expr) -> exp.Expr:
     """The sum of true and false is a count, and their mean is a share; a missing value is neither."""
     if isinstance(call, exp.Sum):
         return exp.CountIf(this=column.copy())
@@ -568,7 +603,8 @@ def _left_out(tree: exp.Select, _: SitrError, catalog: Catalog) -> bool:
     keep, instead = [], []
     for item in tree.expressions:
         inner = item.unalias()
-        alone = exp.Select(expressions=[inner.copy()], from_=tree.args["from_"].copy(), joins=tree.args.get("joins"))
+        parts = {part: tree.args.get(part) for part in ("from_", "joins", "with_")}
+        alone = exp.Select(expressions=[inner], **parts).copy()
         if not holds_aggregate(inner):
             alone.set("group", exp.Group(expressions=[inner.copy()]))
             alone.set("expressions", [exp.alias_(_count(), "n")])
@@ -618,6 +654,7 @@ def _self_join(tree: exp.Select, error: SitrError, catalog: Catalog) -> bool:
 
 _WAYS: tuple[Way, ...] = (
     _side_by_side,
+    parts_of_one,
     first_rows,
     first_in_parts,
     _renamed,
@@ -635,6 +672,7 @@ _WAYS: tuple[Way, ...] = (
     _buckets,
     _own_groups,
     of_groups,
+    chosen_groups,
     numbered,
     _by_person,
     _formulas,

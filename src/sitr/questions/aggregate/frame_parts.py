@@ -75,6 +75,10 @@ class Texts(Hinted, Generic[Of]):
         """With another text, which is not longer, in place of each occurrence of a text."""
         return self.of._call("REPLACE", old, new)
 
+    def split_part(self, between: str, number: int) -> Of:
+        """The part with this number, counted from 1, between the places of another text; empty if it has fewer."""
+        return self.of._call("SPLIT_PART", between, number)
+
     def matches(self, pattern: str, *, whole: bool = False) -> Of:
         """Whether a part of it matches a regular expression, or the `whole` text; see `expressions.patterns`."""
         return self.of._call("REGEXP_FULL_MATCH" if whole else "REGEXP_MATCHES", pattern)

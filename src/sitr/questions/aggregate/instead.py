@@ -80,7 +80,8 @@ def _function(call: exp.Func) -> str:
     name = call.name.upper() if isinstance(call, exp.Anonymous) else call.sql_name()
     if name in CLOCKS:
         return _TODAY
-    on_rows = call.find_ancestor(exp.Where, exp.Group) is not None or _is_key(call)
+    within = exp.Where, exp.Group, *(() if isinstance(call, exp.AggFunc) else (exp.AggFunc,))
+    on_rows = call.find_ancestor(*within) is not None or _is_key(call)
     if name in FUNCTIONS and not on_rows:
         return f"Write {written(name)}."
     near = nearest(name, (*(() if on_rows else FUNCTIONS), *filter(str.isidentifier, ROW_FUNCTIONS)))

@@ -27,8 +27,16 @@ def keys_of(select: exp.Select) -> tuple[NamedKey, ...]:
             excerpt=place(select.args.get("group")),
         )
     beside = any(map(holds_aggregate, select.expressions))
-    constants = [_named_key(item) for item in select.expressions if beside and isinstance(item.unalias(), exp.Literal)]
+    constants = [_named_key(item) for item in select.expressions if beside and _is_constant(item.unalias())]
     return (*found, *(key for key in constants if key.of not in [each.of for each in found]))
+
+
+def _is_constant(item: exp.Expr) -> bool:
+    """Whether it has one value for all rows: literals, and what is computed from them alone."""
+    if isinstance(item, exp.Literal):
+        return True
+    computed = isinstance(item, exp.Binary | exp.Neg | exp.Cast | exp.Paren | exp.Anonymous) and not is_mark(item)
+    return computed and not holds_aggregate(item) and item.find(exp.Column, exp.Star, exp.Query) is None
 
 
 def _listed(select: exp.Select) -> list[exp.Expr]:

@@ -29,13 +29,15 @@ class LeftOut:
 
 
 def left_out(
-    release: Release, *, confidence: Number = Fraction(95, 100), rows: Sequence[int] | None = None
+    release: Release, *, confidence: Number = Fraction(95, 100), rows: Sequence[int] | None = None, together: int = 1
 ) -> list[LeftOut]:
     """What was measured about rows and values that were left out, for all rows of the answer or some of them.
 
     Each share lies in its interval with probability `confidence`: both numbers of the quotient lie in theirs, each with
-    half of the remaining probability of failure.
+    half of the remaining probability of failure. So many shares hold `together`: all cells if a noisy number that is in
+    the shares chose the rows, as the largest of many noisy numbers of people is mostly too large.
     """
+    confidence = 1 - (1 - exact(confidence)) / max(together, _compared(release))
     watch = release.plan.query.watch
     if watch is None:
         return []
@@ -51,6 +53,13 @@ def left_out(
         else:
             found.append(LeftOut(why, of, tuple(_shares(release, term, watch, confidence, rows))))
     return found
+
+
+def _compared(release: Release) -> int:
+    """Among how many cells noise of the shares may have chosen the rows of the answer; 1 if it did not."""
+    query = release.plan.query
+    chosen = query.after.by_noise and query.watch is not None and set(query.watch.terms) & set(query.shown_terms)
+    return len(release.keys) if chosen else 1
 
 
 def _shares(

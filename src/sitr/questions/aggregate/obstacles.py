@@ -12,11 +12,12 @@ from contextlib import suppress
 
 from sqlglot import exp
 
-from sitr.errors import SitrError, UnknownName
+from sitr.errors import DescriptionError, SitrError, UnknownName
 from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate, over_aggregates
 from sitr.questions.aggregate.bind import grouped, selected
 from sitr.questions.aggregate.catalog import Catalog
 from sitr.questions.aggregate.conditions_sql import chosen_rows
+from sitr.questions.aggregate.dialect import sql_of
 from sitr.questions.aggregate.expressions.expression import Call, Name
 from sitr.questions.aggregate.from_clause import PARTS as SUB_QUERY
 from sitr.questions.aggregate.from_clause import read_rows
@@ -61,6 +62,12 @@ def obstacles(tree: exp.Select, catalog: Catalog) -> list[SitrError]:
 
 def explained(error: SitrError, culprit: exp.Expr | None, view: View | None) -> SitrError:
     """The error, with other advice where a name is probably not meant as the name of a column."""
+    if (
+        isinstance(error, DescriptionError)
+        and isinstance(culprit, exp.AggFunc)
+        and isinstance(culprit.this, exp.Column)
+    ):
+        return _by_name(error, culprit.sql_name(), sql_of(culprit.this))
     if view is None or not isinstance(error, UnknownName) or not isinstance(culprit, exp.Column) or culprit.table:
         return error
     difference = culprit.parent
@@ -77,6 +84,15 @@ def explained(error: SitrError, culprit: exp.Expr | None, view: View | None) -> 
     if compared and (quoted or not error.do.startswith("Did you mean")):
         return UnknownName(given=error.given, do=f"Write text in single quotes: {literal(culprit.name)}.")
     return error
+
+
+def _by_name(error: DescriptionError, function: str, name: str) -> SitrError:
+    """The error for a column without bounds that a sub-query computes, under the name that it has there."""
+    without = " needs bounds, but none follow from those of its columns."
+    if not error.given.endswith(without):
+        return error
+    do = f"Write {function}(CLAMP({name}, low, high)), with bounds from public knowledge."
+    return DescriptionError(given=f"{function}({name}){without}", do=do)
 
 
 def _position(error: SitrError) -> tuple[int, int]:
@@ -110,10 +126,10 @@ def _of_select(select: exp.Select, catalog: Catalog, *, whole: bool) -> Iterator
 
 def _viewed(select: exp.Select, catalog: Catalog) -> tuple[View | None, SitrError | None]:
     """What the question can name, and what is wrong with where its rows come from; WHERE has checks of its own."""
-    bare = copied(select)
+    bare = _with_earlier(select)
     bare.set("where", None)
     wrong: SitrError | None = None
-    for each in (select, bare):
+    for each in (_with_earlier(select), bare):
         try:
             source, where = read_rows(each)  # type: ignore[arg-type]
             view = view_of(source, catalog)
@@ -127,9 +143,22 @@ def _viewed(select: exp.Select, catalog: Catalog) -> tuple[View | None, SitrErro
     return None, wrong
 
 
+def _with_earlier(select: exp.Select) -> exp.Expr:
+    """A copy of a SELECT; one of a WITH clause with those that were named before it."""
+    found, common = copied(select), select.find_ancestor(exp.With)
+    if common is not None and select.args.get("with_") is None:
+        earlier = []
+        for each in common.expressions:
+            if any(part is select for part in each.find_all(exp.Select)):
+                break
+            earlier.append(each.copy())
+        found.set("with_", exp.With(expressions=earlier) if earlier else None)
+    return found
+
+
 def _of_rows(select: exp.Select, catalog: Catalog, error: SitrError) -> Iterator[Obstacle]:
     """What is wrong with FROM: each table that is not known, or the whole."""
-    named = {each.alias.lower() for each in select.find_all(exp.CTE)}
+    named = {each.alias.lower() for each in select.root().find_all(exp.CTE)}
     known = {catalog.table.name.lower(), *map(str.lower, catalog.public), *named}
     source = select.args.get("from_")
     first = source.this if source is not None else None

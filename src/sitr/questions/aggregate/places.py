@@ -135,10 +135,14 @@ def _widened(item: exp.Expr, tokens: list[Token], first: int, last: int) -> tupl
             first -= 1
     while first and _is_other_clause(tokens[first - 1]):
         first -= 1
-    if isinstance(item, exp.Func | exp.Query | exp.Paren | exp.Tuple) and first and tokens[first - 1].text == "(":
+    named = isinstance(item, exp.Func) and "start" in item.meta  # what is before its name is not a part of it
+    inside = isinstance(item, exp.Func | exp.Query | exp.Paren | exp.Tuple) and not named
+    if inside and first and tokens[first - 1].text == "(":
         first -= 1
         if isinstance(item, exp.Func) and first and is_word(tokens[first - 1]):
             first -= 1
+    if named and first == last and last + 1 < len(tokens) and tokens[last + 1].text == "(":  # RANDOM()
+        last += 1
     depth = sum(_bracket(token) for token in tokens[first : last + 1])
     while depth > 0 and last + 1 < len(tokens):
         last += 1

@@ -75,6 +75,7 @@ _SIMPLE: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Substring: ("SUBSTR", "this", "start", "length"),
     exp.Left: ("LEFT", "this", "expression"),
     exp.Right: ("RIGHT", "this", "expression"),
+    exp.SplitPart: ("SPLIT_PART", "this", "delimiter", "part_index"),
     exp.StartsWith: ("STARTS_WITH", "this", "expression"),
     exp.EndsWith: ("ENDS_WITH", "this", "expression"),
     exp.Contains: ("CONTAINS", "this", "expression"),
@@ -297,6 +298,15 @@ def _plus(item: exp.Expr) -> Expression:
     return later(expression(left), right, sign=-1 if isinstance(item, exp.Sub | exp.DateSub) else 1)
 
 
+_CHOICES: dict[tuple[str, int], tuple[str, *tuple[int, ...]]] = {
+    ("IFF", 3): ("CASE",),
+    ("ISNULL", 1): ("IS NULL",),
+    ("ISNULL", 2): ("COALESCE",),
+    ("ZEROIFNULL", 1): ("COALESCE", 0),
+}
+"""Other names of choices, with their numbers of arguments, and what follows these."""
+
+
 def _anonymous(item: exp.Expr) -> Expression:
     """Functions that the parser does not know."""
     name, arguments = item.name.upper(), item.expressions
@@ -307,12 +317,11 @@ def _anonymous(item: exp.Expr) -> Expression:
             return Call("EXTRACT", (word(part), expression(of)))
         case "DATEADD", [part, exp.Literal() | exp.Neg() as many, of] if bare_part(part):
             return Call("DATE_ADD", (expression(of), expression(many), word(part)))
-        case "IFF", [when, then, other]:
-            return Call("CASE", tuple(map(expression, (when, then, other))))
         case "TO_DATE", [of]:
             return Call("CAST", (expression(of), Literal("DATE")))
-        case "ZEROIFNULL", [of]:
-            return Call("COALESCE", (expression(of), Literal(0)))
+    if (chosen := _CHOICES.get((name, len(arguments)))) is not None:
+        function, *beside = chosen
+        return Call(function, (*map(expression, arguments), *map(Literal, beside)))
     if name in DATE_FORMATS:
         return written_date(item, arguments, expression)
     if name in QuestionParser.FUNCTIONS:  # it is known, but has more arguments than anywhere

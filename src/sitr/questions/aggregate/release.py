@@ -169,20 +169,23 @@ class Release:
 
     def errors(self, *, confidence: Number = 0.95) -> dict[str, float]:
         """The largest error of each column in this answer."""
-        found = {}
+        found, sure = {}, self.sure(confidence)
         for column in self.plan.columns:
             if column.aggregate.ranked:
-                found[column.name] = column.error(confidence=confidence)
+                found[column.name] = column.error(confidence=sure)
                 continue
             errors = [one.error for one in self.estimates(column, confidence=confidence)] or [Fraction(0)]
             largest = max(errors)
             found[column.name] = largest if isinstance(largest, float) else upward(largest)
         return found
 
+    def sure(self, confidence: Number) -> Number:
+        """The confidence of each interval and of each error in ranks, alone or so that all of them hold together."""
+        return self.plan.together(confidence, cells=len(self.keys))
+
     @property
     def _sure(self) -> Number:
-        """The confidence of intervals that hold for 95%, alone or together."""
-        return self.plan.together(0.95, cells=len(self.keys))
+        return self.sure(0.95)
 
     def _places(self, rows: Sequence[int] | None) -> Sequence[int]:
         return self.places if rows is None else [self.places[row] for row in rows]
@@ -239,8 +242,7 @@ class Release:
         return table
 
     def _field(self, column: Shown) -> pa.Field:
-        sure = self.plan.together(0.95, cells=len(self.keys))
-        error = column.error(confidence=sure, draws=self.plan.other_draws)
+        error = column.error(confidence=self._sure, draws=self.plan.other_draws)
         said = {"aggregate": column.sql, "error_95": error if math.isfinite(error) else None}
         said |= {"error_in": "ranks"} if column.aggregate.ranked else {}
         said |= {"bias": "not measured"} if self.plan.query.unmeasured else {}

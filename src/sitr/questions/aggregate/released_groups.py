@@ -23,6 +23,9 @@ def of_groups(tree: exp.Select, _: SitrError, catalog: Catalog) -> bool:
     named = [each for each in inner.expressions if each.alias_or_name == called.this.name and holds_aggregate(each)]
     if not named or any(key.name.lower() == who for key in group.expressions):
         return False
+    if isinstance(called, exp.Avg | exp.Sum) and not isinstance(named[0].unalias(), exp.Count | exp.CountIf | exp.Sum):
+        become(tree, inner)  # means of means can be computed from the answer
+        return True
     if isinstance(called, exp.Min | exp.Max):
         inner.set(
             "order", exp.Order(expressions=[exp.Ordered(this=called.this, desc=isinstance(called, exp.Max) or None)])
@@ -45,6 +48,79 @@ def _only_source(tree: exp.Select) -> exp.Select | None:
     else:
         inner = source.this if others.keys() == {"from_"} and isinstance(source, exp.Subquery) else None
     return inner if isinstance(inner, exp.Select) else None
+
+
+def chosen_groups(tree: exp.Select, _: SitrError, catalog: Catalog) -> bool:
+    """SELECT * FROM (SELECT k, AVG(x) AS m … GROUP BY k) WHERE m > 40 is HAVING AVG(x) > 40."""
+    inner, unit = _source(tree), catalog.table.unit
+    who = unit.column.lower() if isinstance(unit, Person) else None
+    if inner is None or any(map(holds_aggregate, tree.expressions)) or not any(map(holds_aggregate, inner.expressions)):
+        return False
+    group = inner.args.get("group")
+    if group is None or any(key.name.lower() == who for key in group.expressions) or inner.args.get("limit"):
+        return False
+    made = {each.alias_or_name.lower(): each for each in inner.expressions}
+    listed = [each.name.lower() for each in tree.expressions if isinstance(each, exp.Column)]
+    every = len(tree.expressions) == 1 and isinstance(tree.expressions[0], exp.Star)
+    if not every and (len(listed) < len(tree.expressions) or not set(listed) <= made.keys()):
+        return False
+    conditions = [each.this for each in (inner.args.get("having"), tree.args.get("where")) if each is not None]
+    found = inner.copy()
+    found.set(
+        "having", exp.Having(this=exp.and_(*(_in_full(each, made) for each in conditions))) if conditions else None
+    )
+    for part in ("order", "limit"):
+        if (later := tree.args.get(part)) is not None:
+            found.set(part, _in_full(later, made))
+    found.set("expressions", found.expressions if every else [made[name].copy() for name in listed])
+    if (common := tree.args.get("with_")) is not None:
+        names = {each.name.lower() for each in found.find_all(exp.Table)}
+        kept = [each.copy() for each in common.expressions if each.this is not inner]
+        found.set("with_", exp.With(expressions=kept) if kept and names else None)
+    become(tree, found)
+    return True
+
+
+def _source(tree: exp.Select) -> exp.Select | None:
+    """The sub-query, in FROM or WITH, from which a question only chooses and sorts rows."""
+    source, common = tree.args.get("from_"), tree.args.get("with_")
+    if source is None or not rest(tree).keys() <= {"from_", "with_", "where", "order", "limit"}:
+        return None
+    of = source.this
+    if isinstance(of, exp.Table) and common is not None:
+        found = [each.this for each in common.expressions if each.alias.lower() == of.name.lower()]
+        of = found[0] if found else None
+    else:
+        of = of.this if isinstance(of, exp.Subquery) else None
+    return of if isinstance(of, exp.Select) else None
+
+
+def _in_full(item: exp.Expr, made: dict[str, exp.Expr]) -> exp.Expr:
+    """With what columns stand for in place of their names."""
+    found = exp.Paren(this=item.copy())
+    for column in list(found.find_all(exp.Column)):
+        if (of := made.get(column.name.lower())) is not None:
+            column.replace(of.unalias().copy())
+    inner: exp.Expr = found.this
+    return inner
+
+
+def parts_of_one(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
+    """(SELECT COUNT(*) FROM t WHERE c) / (SELECT COUNT(*) FROM t) is COUNT(*) FILTER (WHERE c) / COUNT(*) FROM t."""
+    if tree.args.get("from_") is not None:
+        return False
+    queries = [each for item in tree.expressions for each in item.find_all(exp.Subquery)]
+    inner = [each.this for each in queries if isinstance(each.this, exp.Select) and len(each.this.expressions) == 1]
+    plain = [each for each in inner if rest(each).keys() <= {"from_", "where"} and holds_aggregate(each.expressions[0])]
+    if not queries or len(plain) < len(queries) or len({each.args["from_"].sql() for each in plain}) > 1:
+        return False
+    for query, select in zip(queries, plain, strict=True):
+        found, where = select.expressions[0].unalias().copy(), select.args.get("where")
+        if where is not None and not isinstance(found, exp.AggFunc):
+            return False
+        query.replace(exp.Filter(this=found, expression=where.copy()) if where is not None else exp.paren(found))
+    tree.set("from_", plain[0].args["from_"].copy())
+    return True
 
 
 def first_rows(tree: exp.Select, _: SitrError, __: Catalog) -> bool:

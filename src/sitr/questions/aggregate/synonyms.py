@@ -132,6 +132,17 @@ def _different(item: exp.Expr, read: Read) -> Expression:
     return Call("NOT", (_same(item, read),))
 
 
+def _decoded(item: exp.Expr, read: Read) -> Expression:
+    """DECODE(x, 'a', 1, 'b', 2, 0): the value after the first one that is x, where NULL is NULL; else the last one."""
+    refuse_other_parts(item, "expressions")
+    of, *rest = item.expressions
+    parts = []
+    for one, then in zip(rest[::2], rest[1::2], strict=False):
+        same = exp.EQ if isinstance(one, exp.Literal) else exp.NullSafeEQ
+        parts += [read(same(this=of.copy(), expression=one.copy())), read(then)]
+    return Call("CASE", (*parts, *([read(rest[-1])] if len(rest) % 2 else [])))
+
+
 DATE_FORMATS = ("DATE_FORMAT", "FORMAT_DATE", "FORMAT_TIMESTAMP", "FORMAT_DATETIME", "TO_VARCHAR", "TO_CHAR")
 """Functions of other databases that write a date in a format."""
 
@@ -147,6 +158,7 @@ SYNONYMS: dict[type[exp.Expr], Callable[[exp.Expr, Read], Expression]] = {
     exp.Dayname: _name_of_date("%A"),
     exp.Monthname: _name_of_date("%B"),
     exp.Replace: _replaced,
+    exp.DecodeCase: _decoded,
     exp.NullSafeEQ: _same,
     exp.NullSafeNEQ: _different,
     exp.RegexpLike: _matches("REGEXP_MATCHES"),

@@ -17,7 +17,7 @@ from sitr.errors import QuestionError
 from sitr.questions.aggregate.dialect import QuestionDialect
 from sitr.questions.aggregate.spelling import identifier
 
-_TOPS = {"APPROX_TOP_COUNT": 2, "APPROX_TOP_K": 2, "APPROX_TOP_SUM": 3}
+_TOPS = {"APPROX_TOP_COUNT": 2, "APPROX_TOP_K": 2, "APPROX_TOP_SUM": 3, "TOP_K": 2}
 """The functions with their numbers of arguments."""
 
 _LATER = (TokenType.GROUP_BY, TokenType.HAVING, TokenType.ORDER_BY, TokenType.LIMIT, TokenType.UNION)
@@ -25,7 +25,7 @@ _DEEPER = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
 
 
 def spelled_out(sql: str) -> str:
-    """The question with groups in place of APPROX_TOP_COUNT, APPROX_TOP_K or APPROX_TOP_SUM; else the same text.
+    """The question with groups in place of APPROX_TOP_COUNT, APPROX_TOP_K, TOP_K or APPROX_TOP_SUM; else the same text.
 
     >>> spelled_out("SELECT APPROX_TOP_COUNT(ward, 3) FROM visits WHERE days > 3")
     'SELECT ward, COUNT(*) AS n FROM visits WHERE days > 3 GROUP BY 1 ORDER BY 2 DESC LIMIT 3'

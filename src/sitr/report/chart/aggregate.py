@@ -95,7 +95,7 @@ class _Panel:
             assert isinstance(one.error, Fraction)
             if len(limited) == len(shown) and one.error >= widest[0]:
                 widest = (one.error, form.error(one.error))
-        ranks = column.ranks(confidence=CONFIDENCE)
+        ranks = column.ranks(confidence=release.sure(CONFIDENCE))
         error = f"± {widest[1]}" if ranks is None else words.ranks.error(ranks)
         plain = visible(column.name)
         name = words.aggregate.unmeasured(plain) if release.plan.query.unmeasured else plain

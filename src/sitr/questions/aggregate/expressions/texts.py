@@ -101,6 +101,26 @@ def replaced(function: str, parts: tuple[Typed, ...]) -> Typed:
     return Typed(function, Kind.TEXT, parts, nullable=value.nullable, keys=keys)
 
 
+def part(function: str, parts: tuple[Typed, ...]) -> Typed:
+    """SPLIT_PART(x, '-', 2): the second part of a text between the places of another one; empty if it has fewer."""
+    if len(parts) != 3:
+        raise wrong_count(function, f"{function}(x, '-', 1)")
+    texts(function, parts[:2])
+    value, between = parts[0], parts[1].value if parts[1].is_literal else None
+    if not (isinstance(between, str) and between):
+        raise QuestionError(
+            given=f"{function} needs the text between two parts in quotes, in place of {parts[1].text}.",
+            do="Write for example SPLIT_PART(x, '-', 1).",
+        )
+    number = whole_literal(function, parts[2], least=1, most=MOST_PARTS)
+    keys = _mapped(value.keys, lambda text: (text.split(between) + [""] * number)[number - 1])
+    return Typed(function, Kind.TEXT, parts, nullable=value.nullable, keys=keys)
+
+
+MOST_PARTS = 1_000
+"""The last part of a text that can be asked for."""
+
+
 TEXTS: dict[str, Rule] = {
     **dict.fromkeys(_CHANGES, changed),
     "SUBSTR": substring,
@@ -109,4 +129,5 @@ TEXTS: dict[str, Rule] = {
     "LENGTH": length,
     "||": together,
     "REPLACE": replaced,
+    "SPLIT_PART": part,
 }
