@@ -97,7 +97,7 @@ def test_every_row_is_read_and_with_statistics_the_difference_is_seen(
 
 
 def test_a_sample_of_all_rows_has_all_rows() -> None:
-    """Spark keeps a row if a number in [0, 1) is below 1. Of a million rows, and of the empty table, none is missing."""
+    """Spark keeps a row if a number in [0, 1) is below 1: none of a million rows is missing."""
     session = spark.session()
     for rows in (0, 1_000_000):
         session.range(rows).createOrReplaceTempView(VIEW)

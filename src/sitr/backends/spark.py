@@ -46,8 +46,8 @@ LONGEST = 20_000
 seconds with a driver of 1 GB on a busy machine, and one of 35,599 letters 198 seconds."""
 
 EVERY_ROW = "TABLESAMPLE (100 PERCENT) REPEATABLE (0)"
-"""A sample of all rows, through which Spark takes no condition to the files (decision 0135). Else it would skip parts of
-files whose least and largest values cannot satisfy it, and the time of an answer would tell whether somebody is there."""
+"""A sample of all rows, through which Spark takes no condition to the files (decision 0135). Otherwise it would skip
+parts of files whose least and largest values do not satisfy it, and the time of an answer would say who is there."""
 
 MOST_PUBLIC = 1_000_000
 """The most rows of a public table, whose values are read before a question is planned."""
