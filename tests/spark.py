@@ -42,7 +42,6 @@ def session() -> Any:
         "spark.sql.shuffle.partitions": "4",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.log.level": "OFF",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.local.dir": str(folder / "local"),
         # Else the optimiser computes small tables itself, in another way than the executors.

@@ -69,8 +69,15 @@ def test_times_that_duckdb_may_refuse_are_read_by_arrow(tmp_path: Path) -> None:
     [
         ({}, {}, "has no Parquet files"),
         ({"a.parquet": ROWS, "b.parquet": ROWS.drop_columns("cost")}, {}, "b.parquet has other columns or types"),
-        ({"year=1/a.parquet": ROWS}, {}, "'year' in their names, and its type is not declared"),
-        ({"year=1/a.parquet": ROWS, "b.parquet": ROWS}, {"year": Kind.INTEGER}, "outside of such folders"),
+        ({"year=1/a.parquet": ROWS}, {}, "hold 'year', without declared types"),
+        (
+            {"year=1/ward=A/a.parquet": ROWS},
+            {},
+            "'ward', without .*--type year=integer --type ward=",
+        ),
+        ({"year=1/a.parquet": ROWS}, {"yeer": Kind.INTEGER}, "have 'yeer', whose type is declared"),
+        ({"a.parquet": ROWS}, {"year": Kind.INTEGER}, "have 'year', whose type is declared"),
+        ({"year=1/a.parquet": ROWS, "b.parquet": ROWS}, {"year": Kind.INTEGER}, "b.parquet do not hold 'year'"),
     ],
 )
 def test_what_is_odd_is_refused_at_once(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import random
+import re
 import time
 import warnings
 from collections.abc import Iterator
@@ -237,6 +238,51 @@ def test_values_are_bound_and_never_in_the_text(visits: Postgres, monkeypatch: p
     visits.read(asked(f"SELECT COUNT(*) AS n FROM visits WHERE ward IN ({listed}) OR ward LIKE '%4711%'"), salt=1)
     assert seen
     assert "4711" not in " ".join(seen)
+
+
+PARTS = """
+DROP TABLE IF EXISTS parts;
+CREATE TABLE parts (id bigint, ward text, cost double precision, day date) PARTITION BY RANGE (day);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM ('2024-01-01') TO ('2024-02-01');
+CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM ('2024-02-01') TO ('2024-03-01');
+INSERT INTO parts SELECT n, 'AB', 1, DATE '2024-01-01' + n % 60 FROM generate_series(1, 20000) AS n;
+CREATE INDEX ON parts (id);
+CREATE INDEX ON parts (day);
+CREATE INDEX ON parts USING brin (cost);
+ANALYZE parts;
+"""
+
+
+def scans(where: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """How the server reads a table that has indexes and two partitions."""
+    postgres.connection().execute(PARTS)
+    backend, found = open_table(table("parts")), set[str]()
+    described = describe(
+        "visits", kinds=backend.kinds(), unit=Person("id"), relation=Relation.ADD_REMOVE, max_groups=2,
+        max_rows_per_group=3, bounds={"cost": (0, 5)}, granularity={"cost": 0.5}, keys={"ward": ["A", "AB"]},
+    )  # fmt: skip
+
+    def explained(made: Any, sql: str, bound: Any = ()) -> Any:
+        plan = "\n".join(line for (line,) in rows(made, f"EXPLAIN {sql}", bound))
+        found.update(re.findall(r"\w+ Scan .*?on parts_\d(?=[ \n])", plan))
+        return rows(made, sql, bound)
+
+    monkeypatch.setattr("sitr.backends.postgres.rows", explained)
+    backend.read(bound(parse(f"SELECT ward, COUNT(*) AS n FROM visits WHERE {where} GROUP BY ward"), described), salt=1)
+    return found
+
+
+@pytest.mark.parametrize("where", ["id = 777", "id IN (777, 3)", "day = DATE '2024-01-05'", "cost > 7", "id IS NULL"])
+def test_no_index_and_no_partition_is_chosen_by_a_condition(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both partitions are read row by row, whoever is in them."""
+    assert scans(where, monkeypatch) == {"Seq Scan on parts_1", "Seq Scan on parts_2"}
+
+
+def test_with_an_index_the_difference_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The broken twin: PostgreSQL as it comes."""
+    monkeypatch.setattr("sitr.backends.postgres_engine._SETTINGS", {"search_path": "pg_catalog"})
+    assert any("Index" in line for line in scans("id = 777", monkeypatch))
+    assert not any("parts_2" in line for line in scans("day = DATE '2024-01-05'", monkeypatch))
 
 
 def test_texts_that_the_server_cannot_hold_match_nothing(visits: Postgres) -> None:

@@ -28,6 +28,13 @@ def test_the_choices_as_words_are_the_choices() -> None:
     assert Choices(Path("visits.parquet")).words() == ["sitr", "protect", "visits.parquet"]
 
 
+@pytest.mark.parametrize(
+    "name", ["visits", "main.health.visits", "parquet.`/data/visits`", "delta.`s3://bucket/visits/`"]
+)
+def test_files_about_a_table_on_spark_take_its_name(name: str) -> None:
+    assert Choices(f"spark:{name}").beside(".sitr.yaml") == Path("visits.sitr.yaml")
+
+
 def test_files_beside_the_source_take_its_name() -> None:
     assert Choices(Path("data/visits.csv.gz")).target == Path("data/visits.sitr.yaml")
     assert Choices(Path("visits.csv")).beside(".sitr.db") == Path("visits.sitr.db")

@@ -7,12 +7,16 @@ A statement on Spark takes a large part of a second, so that most cases are left
 from __future__ import annotations
 
 import inspect
+import os
 import random
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -315,6 +319,35 @@ def test_a_failure_has_one_text_and_quotes_nothing(
     capfd.readouterr()
     backends.check_failure(lambda: backend.read(READINGS["sums"](Relation.ADD_REMOVE), salt=1))
     assert "4711" not in "".join(capfd.readouterr())
+
+
+def test_sessions_that_are_started_here_write_no_log() -> None:
+    """The driver would write failed tasks into the errors of this process, with values of rows."""
+    assert spark.session().sparkContext.getConf().get("spark.log.level") == "OFF"
+
+
+FAILING = """
+from sitr.backends.spark_engine import read, started
+from sitr.errors import BackendFailure
+session = started("local[1]")
+session.sql("SELECT concat('patient ', 4710 + id) AS id FROM range(3)").createOrReplaceTempView("t")
+{setting}
+try:
+    read(lambda: session.sql("SELECT sum(CAST(id AS INT)) FROM t").toArrow())
+except BackendFailure as failure:
+    print(failure)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("setting", "says"), [("", False), ("session.sparkContext.setLogLevel('WARN')", True)])
+def test_a_task_that_fails_says_nothing_on_this_machine(setting: str, says: bool, tmp_path: Path) -> None:
+    """The broken twin is Spark as it comes."""
+    spark.session()  # or the test is skipped
+    code, known = FAILING.format(setting=setting), os.environ | {"SPARK_CONF_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=known, capture_output=True, text=True, check=True)
+    assert "the charge stands" in done.stdout
+    assert ("patient 471" in done.stdout + done.stderr) == says
 
 
 def test_settings_that_change_results_are_refused_and_others_change_nothing() -> None:

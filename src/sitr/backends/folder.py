@@ -9,6 +9,7 @@ The folder of a table of Delta, Iceberg or Hudi is refused: it also holds files 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -114,14 +115,27 @@ class ParquetFolder:
 
     def _check_partitions(self) -> None:
         declared = [name for name, _ in self.partitions]
-        for file in self.files():
-            named = list(_named(file, self.path))
-            if sorted(named) != sorted(declared):
-                odd = next(iter(sorted(set(named) ^ set(declared))), "")
+        named = {file: list(_named(file, self.path)) for file in self.files()}
+        found = dict.fromkeys(name for own in named.values() for name in own)
+        if unknown := [name for name in declared if name not in found]:
+            raise SourceError(
+                given=f"Neither the files nor the names of the folders in {self.path.name} have {_list(unknown)}, "
+                "whose type is declared.",
+                do="Correct the name, or leave it out.",
+            )
+        if missing := [name for name in found if name not in declared]:
+            types = ", ".join(f'"{name}": "integer"' for name in missing)
+            options = " ".join(f"--type {name}=integer" for name in missing)
+            raise SourceError(
+                given=f"The names of the folders in {self.path.name} hold {_list(missing)}, without declared types.",
+                do=f"Declare them, for example with types={{{types}}} ({options}).",
+            )
+        for file, own in named.items():
+            if sorted(own) != sorted(declared):
                 raise SourceError(
-                    given=f"The folders of {self.path.name} have the column {odd!r} in their names, and its type is "
-                    "not declared, or some files are outside of such folders.",
-                    do=f'Declare it, for example with types={{"{odd}": "integer"}} (--type {odd}=integer).',
+                    given=f"The names of the folders of {file.relative_to(self.path)} do not hold {_list(declared)}, "
+                    "as those of other files do.",
+                    do="Move the file to where it belongs, or out of the folder.",
                 )
 
     def _scan(self, validation: str) -> str:
@@ -181,6 +195,10 @@ def _named(file: Path, root: Path) -> dict[str, str | None]:
     """
     parts = (part.partition("=") for part in file.relative_to(root).parts[:-1] if "=" in part)
     return {name: None if value == NULL else unquote(value) for name, _, value in parts}
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names))
 
 
 def _typed(text: str, kind: Kind) -> str:

@@ -56,8 +56,11 @@ def started(url: str | None = None) -> Any:
                 do="Run pip install 'pyspark[connect]'.",
             )
         builder = spark_sql.SparkSession.builder.appName("sitr").config("spark.ui.showConsoleProgress", "false")
-        if not _any_session():  # else a table of texts would have its times in the zone of this machine
+        if not _any_session():
+            # Else a table of texts would have its times in the zone of this machine.
             builder = builder.config("spark.sql.session.timeZone", "UTC")
+            # The driver writes failed tasks to the errors of this process, with the value that made them fail.
+            builder = builder.config("spark.log.level", "OFF")
         if url:
             builder = builder.remote(url) if url.startswith("sc://") else builder.master(url)
             if url.startswith("local"):  # executors on this machine have numpy if they run this Python

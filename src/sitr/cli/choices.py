@@ -169,10 +169,11 @@ class Choices:
     def beside(self, ending: str) -> Path:
         """A file beside SOURCE, with the name of SOURCE up to its first dot and this ending.
 
-        For a table in a database, it is in the current folder and has the table's name.
+        For a table in a database, it is in the current folder and has the table's name; for a folder on Spark, the
+        folder's.
         """
         if is_spark(self.source):
-            return Path(spark_table(str(self.source)).name.replace("/", "_") + ending)
+            return Path(spark_table(str(self.source)).name.rstrip("/").rpartition("/")[2] + ending)
         if isinstance(self.source, str):
             return Path(DatabaseTable(self.source, self.table or "table").name + ending)
         if isinstance(self.file, FileTable):
