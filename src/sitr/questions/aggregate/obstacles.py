@@ -88,11 +88,10 @@ def explained(error: SitrError, culprit: exp.Expr | None, view: View | None) -> 
 
 def _by_name(error: DescriptionError, function: str, name: str) -> SitrError:
     """The error for a column without bounds that a sub-query computes, under the name that it has there."""
-    without = " needs bounds, but none follow from those of its columns."
-    if not error.given.endswith(without):
+    if not error.given.endswith(" needs bounds, but none follow from those of its columns."):
         return error
     do = f"Write {function}(CLAMP({name}, low, high)), with bounds from public knowledge."
-    return DescriptionError(given=f"{function}({name}){without}", do=do)
+    return DescriptionError(given=f"{function}({name}) needs bounds, but none follow from those of its columns.", do=do)
 
 
 def _position(error: SitrError) -> tuple[int, int]:
