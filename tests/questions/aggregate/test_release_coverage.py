@@ -245,6 +245,27 @@ def chosen_ranks(*, together: bool = True) -> Together:
     return holds
 
 
+def chosen_values(after: str, *, known: bool = True) -> Together:
+    """Intervals of medians that noise chose: they hold, and are narrower than the bounds."""
+    cells, size = 8, ROWS["many"]
+    described = table(cells)
+    if not known:
+        described = describe(
+            "t", kinds=ArrowRows(rows(1, 1)).kinds(), unit=Person("id"), relation=Relation.ADD_REMOVE, max_groups=1,
+            max_rows_per_group=2, bounds={"x": (-50, 50), "y": (0, 9)}, granularity={}, keys={},
+        )  # fmt: skip
+    query = asked(f"SELECT g, WITH_INTERVAL(MEDIAN(x)) AS m FROM t GROUP BY g {after}", described)
+    plan = AggregateQuestion(query).plan(ApproximateZeroConcentratedDP(4.0, 1e-6))
+    exact, true = read(query, cells, size), Fraction(float(np.median(values(size)[0])))
+
+    def holds(seed: int) -> bool:
+        found = AggregateQuestion(query).answer(plan, exact, coins=TestCoins(seed)).estimates(plan.columns[0])
+        assert all(isinstance(one.error, Fraction) and one.error < 25 for one in found)
+        return all(one.low <= true <= one.high for one in found)
+
+    return holds
+
+
 def both_ends(price: Promise) -> Together:
     """DP_INTERVAL_LOW and DP_INTERVAL_HIGH of a mean, as columns."""
     query = asked("SELECT AVG(x) AS v, DP_INTERVAL_LOW(v) AS v_low, DP_INTERVAL_HIGH(v) AS v_high FROM t", table(1))
@@ -313,6 +334,8 @@ TOGETHER: dict[str, Callable[[], Together]] = {
     "ORDER BY and LIMIT, Laplace": lambda: selected_rows("ORDER BY s DESC LIMIT 2", PURE),
     "an aggregate in HAVING alone": lambda: selected_rows("HAVING AVG(x) > 8 LIMIT 3", BELL),
     "ranks": chosen_ranks,
+    "values of quantiles": lambda: chosen_values("ORDER BY m DESC LIMIT 2"),
+    "values of quantiles, unknown keys": lambda: chosen_values("HAVING m > -100 ORDER BY m", known=False),
     "both ends": lambda: both_ends(BELL),
     "both ends, Laplace": lambda: both_ends(PURE),
     "other row": lambda: other_row(LOOSE),

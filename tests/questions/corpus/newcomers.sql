@@ -89,10 +89,26 @@ SELECT COUNT(*) AS n FROM visits WHERE admitted > DATEADD(day, -30, DATE '2024-0
 -- plain: SELECT COUNT(*) AS n FROM visits WHERE admitted > DATE '2024-06-01'
 -- part of a text
 SELECT SPLIT_PART(diagnosis, ' ', 1) AS word, COUNT(*) AS n FROM visits GROUP BY word;
--- refused
 -- names for codes
 SELECT DECODE(ward, 'surgery', 'S', 'maternity', 'M', 'other') AS code, COUNT(*) AS n FROM visits GROUP BY code;
--- refused
+-- plain: SELECT CASE ward WHEN 'surgery' THEN 'S' WHEN 'maternity' THEN 'M' ELSE 'other' END AS code, COUNT(*) AS n FROM visits GROUP BY code
 -- slope of a line
 SELECT REGR_SLOPE(cost, age) AS slope FROM visits;
+-- refused
+-- days in hospital, as in MySQL
+SELECT AVG(DATEDIFF(discharged, admitted)) AS days FROM visits;
+-- plain: SELECT AVG(DATE_DIFF('day', admitted, discharged)) AS days FROM visits
+-- the most frequent, as a list
+SELECT TOP_K(ward, 3) FROM visits;
+-- plain: SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward ORDER BY n DESC LIMIT 3
+-- how many lack a date
+SELECT COUNT_IF(ISNULL(discharged)) AS still_here, SUM(ISNULL(cost, 0)) AS total FROM visits;
+-- plain: SELECT COUNT_IF(discharged IS NULL) AS still_here, SUM(COALESCE(cost, 0)) AS total FROM visits
+-- a constant that is computed
+SELECT 2024 - 1 AS year, COUNT(*) AS n FROM visits;
+-- a share of two questions
+SELECT (SELECT COUNT(*) FROM visits WHERE urgent) / (SELECT COUNT(*) FROM visits) AS share;
+-- refused
+-- wards chosen by their mean
+SELECT * FROM (SELECT ward, AVG(cost) AS mean FROM visits GROUP BY ward) AS w WHERE mean > 500;
 -- refused

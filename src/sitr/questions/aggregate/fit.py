@@ -41,8 +41,15 @@ from sitr.questions.aggregate.term import Term
 from sitr.questions.ways import Way, gaussian_ways, largest_fitting, pure_ways, ways
 from sitr.sensitivity.bounded import bounded
 
-END = 1 - Fraction(5, 100) / 3
-"""The confidence of each end of a quantile's interval: an interval with a number and two ends is shown for 95%."""
+MISS = Fraction(5, 100) / 3
+"""How often each end of a quantile's interval may miss: an interval with a number and two ends is shown for 95%."""
+
+SELECTED = 100
+"""How many released keys have ends of intervals that hold together, where noisy numbers choose rows and keys are not
+public.
+
+With more keys, the interval is the public bounds. The ends move by a few ranks only when this number is doubled.
+"""
 
 
 FEW = 15
@@ -199,13 +206,14 @@ def _choice(query: BoundedQuery, term: Rank, part: NoisePrice) -> GroupedQuantil
     """The choice of a quantile in each group. A Gaussian share says only how large its rate is, and proves nothing.
 
     The offset of an end covers its error, when this column is shown with a confidence of 95%, and one rank more: so the
-    interval holds every usual definition of a quantile, which lie between neighbouring values. A minimum or a maximum
-    is such an end where that is at most `FEW` ranks inside the values. Where it would be more, it leans inward instead:
-    `sitr.mechanisms.inward`.
+    interval holds every usual definition of a quantile, which lie between neighbouring values. Where noisy numbers
+    choose rows, it holds together with those of all cells and columns. A minimum or a maximum is such an end where that
+    is at most `FEW` ranks inside the values. Where it would be more, it leans inward instead: `sitr.mechanisms.inward`.
     """
     toward = term.end or (1 if term.level == 0 else -1 if term.level == 1 else 0)
     found = _fitted(query, term, part, offset=toward)
-    found = replace(found, offset=toward * (math.ceil(found.error(confidence=END)) + BESIDE))
+    together = (query.cells or SELECTED) * len(query.shown) if query.after.by_noise else 1
+    found = replace(found, offset=toward * (math.ceil(found.error(confidence=1 - MISS / together)) + BESIDE))
     if term.extreme and term.shown and abs(found.offset) > FEW:
         return _fitted(query, term, part, inward=True)
     return found

@@ -34,8 +34,9 @@ def left_out(
     """What was measured about rows and values that were left out, for all rows of the answer or some of them.
 
     Each share lies in its interval with probability `confidence`: both numbers of the quotient lie in theirs, each with
-    half of the remaining probability of failure. So many shares hold `together`: all cells if a noisy number that is in
-    the shares chose the rows, as the largest of many noisy numbers of people is mostly too large.
+    half of the remaining probability of failure. With `together`, this many shares do at once. All cells do if a noisy
+    number that is in the shares may have chosen the rows: the largest of many noisy numbers of people is mostly too
+    large.
     """
     confidence = 1 - (1 - exact(confidence)) / max(together, _compared(release))
     watch = release.plan.query.watch
