@@ -81,7 +81,8 @@ class PortableOrder:
     values: tuple[tuple[int, int, int | None], ...]
     """The bits below each value, its own bits, and what a packed 0 would be; None for a flag."""
 
-    def cells(self, people: Any, codes: Any) -> Any:
+    def cells(self, people: Any, sizes: Any, codes: Any) -> Any:
+        people = np.repeat(people, sizes)
         return np.array([self._hash([str(u), *self.keys[code]]) for u, code in zip(people, codes, strict=True)])
 
     def rows(self, people: Any, codes: Any, words: Any, twins: Any) -> Any:

@@ -14,21 +14,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sitr.backends import spark_tasks
+from sitr.backends import spark_entries, spark_tasks
 from sitr.backends.packed.hashes import Keyed
 from sitr.backends.packed.layout import LARGEST
+from sitr.backends.spark_entries import Entries
 from sitr.backends.spark_packed import WORDS
 from sitr.backends.spark_tasks import Order, Salted, Shape
-from tests.backends.test_spark_tasks import Row, by_tasks, few, one
+from tests.backends.test_spark_tasks import Row, by_tasks, few, of_cell, one
 
-ENDS = [each for end in (-(2**63), -(2**48), -(2**47), -1, 2**31, 2**47, 2**48, 2**63 - 3) for each in (end, end + 2)]
+ENDS = [
+    each
+    for end in (-(2**63), -(2**56), -(2**48), -300, -1, 250, 2**32, 2**47, 2**55, 2**63 - 3)
+    for each in (end, end + 2)
+]
 
 
 class FewHashes(Salted):
     """Most groups and rows of a person are equal in their order."""
 
-    def cells(self, people: Any, codes: Any) -> Any:
-        return Salted.cells(self, people, codes) & np.uint64(3 << 62)
+    def cells(self, people: Any, sizes: Any, codes: Any) -> Any:
+        return Salted.cells(self, people, sizes, codes) & np.uint64(3 << 62)
 
     def rows(self, people: Any, codes: Any, words: Any, twins: Any) -> Any:
         return Salted.rows(self, people, codes, words, twins) & np.uint64(7 << 61)
@@ -37,8 +42,8 @@ class FewHashes(Salted):
 class OneHash(Salted):
     """All are equal, at the end of their range."""
 
-    def cells(self, people: Any, codes: Any) -> Any:  # noqa: ARG002
-        return np.full(len(people), 2**64 - 1, np.uint64)
+    def cells(self, people: Any, sizes: Any, codes: Any) -> Any:  # noqa: ARG002
+        return np.full(len(codes), 2**64 - 1, np.uint64)
 
     def rows(self, people: Any, codes: Any, words: Any, twins: Any) -> Any:  # noqa: ARG002
         return np.full(len(people), 2**64 - 1, np.uint64)
@@ -77,7 +82,7 @@ def alone(own: Sequence[int], person: int, shape: Shape, order: Order) -> tuple[
     groups, found = defaultdict[int, list[int]](list), Counter[tuple[str, int]]()
     for word in own:
         groups[word >> shape.bits].append(word & ((1 << shape.bits) - 1))
-    kept = few({code: one(order.cells, person, code) for code in groups}, shape.groups)
+    kept = few({code: of_cell(order, person, code) for code in groups}, shape.groups)
     assert shape.groups is None or len(kept) <= shape.groups
     for code in kept:
         values = groups[code]
@@ -125,7 +130,9 @@ def differs(seed: int, patch: pytest.MonkeyPatch, kinds: Sequence[type[Salted]] 
     shape = shape_of(chance)
     rows, order = rows_of(chance, shape.cells << shape.bits), chance.choice(kinds)(Keyed.by(chance.getrandbits(63)))
     patch.setattr(spark_tasks, "PAIRS", chance.choice([1, 3, 7, 1 << 20]))
-    patch.setattr(spark_tasks, "BUCKETS", chance.choice([1, 2, 256]))
+    patch.setattr(spark_entries, "BLOCK", chance.choice([1, 3, 1 << 16]))
+    patch.setattr(spark_entries, "PIECE", chance.choice([64, 1 << 14]))
+    patch.setattr(spark_tasks.blocks, "__defaults__", (chance.choice([1, 2, 10, 1 << 17]),))
     return bool(by_arrays(rows, shape, order, chance) != by_hand(rows, shape, order))
 
 
@@ -150,10 +157,11 @@ def test_a_twin_that_keeps_equal_hashes_at_the_border_is_caught(monkeypatch: pyt
 def test_equal_rows_in_any_number_are_added_up_exactly(number: int) -> None:
     """Two people with as many equal rows as 32 bits hold, and more, in two groups."""
     shape = Shape(2, ((0, 7),), None, 2**54)
-    people, words = np.array([-(2**63), 2**63 - 1] * 2), np.array([127, 127, 128 + 5, 128 + 5], np.uint64)
-    order = np.lexsort((words, people))
-    found = spark_tasks.added(people[order], words[order], np.full(4, number), shape, Salted(Keyed.by(1))).tolist()
-    columns = np.array(found[1:], object).reshape(-1, 2)
+    words = [127, 128 + 5]
+    key = np.array([(person << shape.word_bits) | word for person in (0, 1) for word in words], np.uint64)
+    found = spark_tasks.Added(shape)
+    found.add(*spark_tasks.added(Entries(key, np.full(4, number), 0, 0), shape, Salted(Keyed.by(1))))
+    columns = found.of_groups.astype(object)
     assert list(columns[2] + columns[3] * 2**32) == [2 * number] * 2
     assert list(columns[4]) == [2 * number] * 2
     assert list(columns[5] + columns[6] * 2**32) == [2 * number * 127, 2 * number * 5]

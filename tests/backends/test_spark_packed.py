@@ -11,7 +11,7 @@ import pytest
 
 from sitr.backends.packed.scan import Decoded
 from sitr.backends.reading import tree
-from sitr.backends.spark_engine import started
+from sitr.backends.spark_engine import BATCHES, quick_batches, started
 from sitr.backends.spark_packed import WORDS, Packing, able, packing, trouble
 from sitr.errors import MissingExtra
 from tests.backends.packed.test_limits import asked
@@ -167,3 +167,51 @@ def test_a_client_of_spark_connect_is_told_what_it_lacks(monkeypatch: pytest.Mon
     monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
     with pytest.raises(MissingExtra, match=r"pip install 'pyspark\[connect\]'"):
         started("sc://nowhere.example:15002")
+
+
+# How rows are given to Python
+
+
+class Settings:
+    """The settings of a session; `refuse` is one that it does not take."""
+
+    def __init__(self, refuse: str = "", **known: str) -> None:
+        self.refuse, self.getAll = refuse, known
+
+    def set(self, name: str, value: str) -> None:
+        if name == self.refuse:
+            raise ValueError(name)
+        self.getAll = {**self.getAll, name: value}
+
+    def unset(self, name: str) -> None:
+        self.getAll = {other: value for other, value in self.getAll.items() if other != name}
+
+
+class Configured:
+    def __init__(self, conf: Settings) -> None:
+        self.conf = conf
+
+
+def test_batches_are_quick_until_the_last_of_some_readings_has_ended() -> None:
+    own = {next(iter(BATCHES)): "77", "other": "1"}
+    session = Configured(Settings(**own))
+    with quick_batches(session):
+        with quick_batches(session):
+            assert session.conf.getAll == {**own, **BATCHES}
+        assert session.conf.getAll == {**own, **BATCHES}
+    assert session.conf.getAll == own
+
+
+@pytest.mark.parametrize("refuse", BATCHES)
+def test_a_session_that_takes_no_settings_keeps_its_own(refuse: str) -> None:
+    session = Configured(Settings(refuse, other="1"))
+    with quick_batches(session):
+        assert refuse not in session.conf.getAll
+    assert session.conf.getAll == {"other": "1"}
+
+
+def test_batches_end_with_a_reading_that_fails() -> None:
+    session = Configured(Settings())
+    with pytest.raises(RuntimeError), quick_batches(session):
+        raise RuntimeError
+    assert session.conf.getAll == {}

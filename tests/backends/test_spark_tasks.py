@@ -15,8 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sitr.backends import spark_tasks
+from sitr.backends import spark_entries, spark_tasks
 from sitr.backends.packed.hashes import Keyed
+from sitr.backends.spark_entries import Entries
 from sitr.backends.spark_tasks import Order, Salted, Shape, parts, totals
 
 COUNTED = Shape(7, (), 2, 3)
@@ -53,9 +54,9 @@ def by_tasks(rows: Sequence[Row], shape: Shape, order: Order, *, tasks: int, hel
     sent = []
     for task in range(tasks):
         own = rows[task::tasks]
-        sent += list(parts(iter([batch(own[at : at + 17]) for at in range(0, len(own), 17)]), held=held))
+        sent += list(parts(iter([batch(own[at : at + 17]) for at in range(0, len(own), 17)]), shape=shape, held=held))
     found = list(totals(iter(sent), shape=shape, order=order))
-    buckets = [bucket for each in found for bucket in each.column(0).to_pylist()]
+    buckets = np.concatenate([np.frombuffer(each.column(0)[0].as_buffer(), np.int64) for each in found]).tolist()
     assert len(buckets) == len(set(buckets))
     width = 1 + (4 + 3 * len(shape.components)) * shape.cells
     added = np.zeros(width, np.int64)
@@ -67,6 +68,10 @@ def by_tasks(rows: Sequence[Row], shape: Shape, order: Order, *, tasks: int, hel
 def one(function: Callable[..., Any], *numbers: int) -> int:
     kinds = (np.int64, np.uint64, np.uint64, np.uint64)
     return int(function(*(np.array([number], kind) for number, kind in zip(numbers, kinds, strict=False)))[0])
+
+
+def of_cell(order: Order, person: int, code: int) -> int:
+    return int(order.cells(np.array([person]), np.array([1]), np.array([code], np.uint64))[0])
 
 
 def few(ranked: dict[Any, int], most: int | None) -> list[Any]:
@@ -82,7 +87,7 @@ def by_hand(rows: Sequence[Row], shape: Shape, order: Order) -> list[int]:
         people[person][word >> shape.bits].append(word & ((1 << shape.bits) - 1))
     for person, groups in people.items():
         beyond += shape.groups is not None and len(groups) > shape.groups
-        for code in few({code: one(order.cells, person, code) for code in groups}, shape.groups):
+        for code in few({code: of_cell(order, person, code) for code in groups}, shape.groups):
             own = groups[code]
             found[0, code] += 1
             found[1, code] += len(own) > shape.rows
@@ -134,14 +139,14 @@ def exceeded(order: Order) -> bool:
 class ByPlace(Salted):
     """Hashes that depend on the rows of others."""
 
-    def cells(self, people: Any, codes: Any) -> Any:
-        return Salted.cells(self, np.arange(len(people)), codes)
+    def cells(self, people: Any, sizes: Any, codes: Any) -> Any:
+        return Salted.cells(self, np.arange(len(people)), sizes, codes)
 
 
 def test_a_newcomer_adds_what_the_newcomer_has_and_an_order_by_place_is_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(spark_tasks, "BUCKETS", 1)
+    monkeypatch.setattr(spark_entries, "BUCKET_BITS", 0)
     assert not exceeded(SALTED)
     assert exceeded(ByPlace(SALTED.keyed))
 
@@ -149,8 +154,9 @@ def test_a_newcomer_adds_what_the_newcomer_has_and_an_order_by_place_is_caught(
 def test_the_caps_hold_and_sums_near_the_limit_are_exact() -> None:
     """2^46 rows of the largest value, 2^15 - 1, are below 2^62; halves of 32 bits are added up."""
     shape = Shape(1, ((0, 15),), None, 2**46)
-    entries = np.array([7, 8], np.int64), np.array([2**15 - 1] * 2, np.uint64), np.array([2**46] * 2, np.int64)
-    beyond, people, cut, lower, upper, present, *halves = spark_tasks.added(*entries, shape, SALTED).tolist()
+    keys = np.array([(person << 15) + 2**15 - 1 for person in (7, 8)], np.uint64)
+    beyond, found = spark_tasks.added(Entries(keys, np.array([2**46] * 2), 0, 0), shape, SALTED)
+    people, cut, lower, upper, present, *halves = found.ravel().tolist()
     assert (beyond, people, cut, lower + upper * 2**32, present) == (0, 2, 0, 2**47, 2**47)
     assert halves[0] + halves[1] * 2**32 == 2**47 * (2**15 - 1)
 
@@ -159,8 +165,8 @@ def test_a_person_with_a_million_rows_sends_few_bytes() -> None:
     """As many entries as there are different words, and not as many as rows."""
     words = np.random.default_rng(3).integers(0, 100, 1_000_000).astype(np.int32)
     rows = pa.record_batch([pa.array(np.full(len(words), 5)), pa.array(words)], names=["u", "w"])
-    (sent,) = parts(iter([rows]))
-    assert [len(each) for each in sent.column(1).to_pylist()] == [100 * spark_tasks.ENTRY]
+    (sent,) = parts(iter([rows]), shape=Shape(100, (), 2, 3))
+    assert [len(each) for each in sent.column(1).to_pylist()] == [32 + 100 * 8]
 
 
 WITHOUT_SITR = """
@@ -183,7 +189,8 @@ def test_the_functions_need_no_sitr_where_they_run() -> None:
     by_value(spark_tasks.TRAVELS)
     rows = batch(drawn(SUMMED, 4, wide=True))
     summed = partial(totals, shape=SUMMED, order=SALTED)
-    sent = cloudpickle.dumps((parts, summed, rows))
+    own = partial(parts, shape=SUMMED)
+    sent = cloudpickle.dumps((own, summed, rows))
     done = subprocess.run([sys.executable, "-c", WITHOUT_SITR], input=sent, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
-    assert pickle.loads(done.stdout) == [each.to_pydict() for each in summed(parts(iter([rows])))]
+    assert pickle.loads(done.stdout) == [each.to_pydict() for each in summed(own(iter([rows])))]

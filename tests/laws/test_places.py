@@ -28,6 +28,7 @@ from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.question import Question
 from sitr.questions.synthetic.question import SyntheticQuestion
 from sitr.session.answer import Answer
+from sitr.session.budget import Budget
 from sitr.session.plain import plain
 from sitr.session.synthetic import Synthetic
 from tests import postgres, spark
@@ -122,6 +123,11 @@ PLACES = {
 
 
 def answered(source: Any, kind: Kind, price: Kept, ledger: Path, **more: Any) -> Answer:
+    found: Answer = kind.request(opened(source, kind, price, ledger, **more)).release(price, coins=TestCoins(7))
+    return found
+
+
+def opened(source: Any, kind: Kind, price: Kept, ledger: Path, **more: Any) -> Budget:
     unit: dict[str, Any] = {"unit": sitr.Row()}
     if kind.person:
         unit = {"unit": "patient", "max_groups": 2, "max_rows_per_group": 2}
@@ -135,9 +141,7 @@ def answered(source: Any, kind: Kind, price: Kept, ledger: Path, **more: Any) ->
         keys={"ward": WARDS},
         **more,
     )
-    budget = data.budget(price, ledger=ledger)
-    found: Answer = kind.request(budget).release(price, coins=TestCoins(7))
-    return found
+    return data.budget(price, ledger=ledger)
 
 
 ENGINES = ("a table in DuckDB", "PostgreSQL", "Spark")
@@ -177,6 +181,30 @@ def test_every_kind_of_question_has_the_same_answer_everywhere(
     here = answered(rows(), kind, price, tmp_path / "here.db")
     assert found.to_dict()["kind"] == here.to_dict()["kind"]
     assert shown(found) == shown(here)
+
+
+QUALITY = [pytest.param(name, marks=[pytest.mark.slow] if name == "Spark" else []) for name in ENGINES]
+
+
+@pytest.mark.parametrize("name", QUALITY)
+def test_the_quality_of_synthetic_rows_is_measured_on_every_engine(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It follows another answer, so that it is not among the kinds. The same rows are compared everywhere."""
+    monkeypatch.setenv("SITR_STATE", str(tmp_path / "state"))
+    place, kind, price = PLACES[name], KINDS[SyntheticQuestion], sitr.ZeroConcentratedDP(0.5)
+    compared = pa.table({"ward": WARDS * 20, "cost": [float(row) for row in range(20 * len(WARDS))]})
+
+    def measured(source: Any, ledger: str, **more: Any) -> Any:
+        budget = opened(source, kind, price * 2, tmp_path / ledger, **more)
+        made = kind.request(budget).release(price, coins=TestCoins(7))
+        found = made.measure(price, rows=compared, coins=TestCoins(8))
+        assert len(budget.ledger.entries("visits")) == 2
+        return found.released.pairs
+
+    there, here = measured(place.put(rows(), tmp_path), "there.db", **place.more), measured(rows(), "here.db")
+    assert there == here
+    assert there
 
 
 def shown(answer: Answer) -> Any:

@@ -25,8 +25,8 @@ from sitr.backends.packed.layout import LARGEST, Component, components_of
 from sitr.backends.packed.scan import Decoded, position
 from sitr.backends.reading import FewGroups, FewInTotal, FewRows, Totals, Tree
 from sitr.backends.spark_dialect import INTEGERS
-from sitr.backends.spark_engine import by_value
-from sitr.backends.spark_tasks import SENT, TRAVELS, Order, Salted, Shape, parts, probe, totals
+from sitr.backends.spark_engine import by_value, quick_batches
+from sitr.backends.spark_tasks import ADDED, SENT, TRAVELS, Order, Salted, Shape, parts, probe, totals
 from sitr.backends.statement import Writer
 from sitr.backends.values import CellNumber, Cut, EachPerson, EachRow, Flag, Granules
 
@@ -118,13 +118,17 @@ def read(packing: Packing, rows: Any, order: Order) -> list[Row]:
     `rows` is what `scan` selects. A bucket that arrived in two parts would give a person two choices of groups.
     """
     by_value(TRAVELS)
-    buckets = rows.mapInArrow(parts, SENT).repartition("bucket")
-    found = buckets.mapInArrow(partial(totals, shape=packing.shape, order=order), SENT).toArrow()
-    numbers = found.column(0).to_pylist()
-    if len(numbers) != len(set(numbers)):
+    shape = packing.shape
+    buckets = rows.mapInArrow(partial(parts, shape=shape), SENT).repartition("bucket")
+    with quick_batches(rows.sparkSession):
+        found = buckets.mapInArrow(partial(totals, shape=shape, order=order), ADDED).toArrow()
+    numbers, added = ([np.frombuffer(each.as_buffer(), np.int64) for each in found.column(place)] for place in range(2))
+    if not numbers:
+        return _rows(packing, None)
+    arrived = np.concatenate(numbers)
+    if len(np.unique(arrived)) != len(arrived):
         raise failed(CHARGED)
-    added = [np.frombuffer(each.as_buffer(), np.int64) for each in found.column(1)]
-    return _rows(packing, np.sum(added, axis=0, dtype=object) if added else None)
+    return _rows(packing, np.sum(added, axis=0, dtype=object))
 
 
 def _rows(packing: Packing, added: Any) -> list[Row]:

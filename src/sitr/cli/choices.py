@@ -173,7 +173,7 @@ class Choices:
         folder's.
         """
         if is_spark(self.source):
-            return Path(spark_table(str(self.source)).name.rstrip("/").rpartition("/")[2] + ending)
+            return Path(spark_table(str(self.source)).name.replace("/", "_") + ending)
         if isinstance(self.source, str):
             return Path(DatabaseTable(self.source, self.table or "table").name + ending)
         if isinstance(self.file, FileTable):

@@ -27,12 +27,17 @@ class DatabaseTable:
 
     @property
     def name(self) -> str:
-        """The name of the table without its schema.
+        """The name of the table without its schema, or of the folder of its files.
 
         >>> DatabaseTable("postgresql://db/hospital", 'clinic."My Visits"').name
         'My Visits'
+        >>> DatabaseTable("spark:", "parquet.`s3://bucket/visits/`").name
+        'visits'
         """
-        return names(self.table)[-1] if self.url != SPARK else spark_names(self.table)[-1]
+        if self.url != SPARK:
+            return names(self.table)[-1]
+        last = spark_names(self.table)[-1]
+        return last.rstrip("/").rpartition("/")[2] or last
 
     @property
     def place(self) -> str:
