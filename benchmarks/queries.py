@@ -15,7 +15,7 @@ compared with all answers of Sitr. With errors e ± s and e' ± s', let z = (e �
   questions does, on any table at any price, or if Σz/√m > 2.33 over its m questions: one in a hundred by chance.
 - An error that is known to less than 8% (s > 0.08·e, for Sitr and the peer, of the larger of both) is not judged:
   draw more answers, with `--repeat` and `--seconds`. Errors of quantiles below a tenth of a granule count as a tenth
-  here: nobody sees them.
+  here: nobody sees them. Where n answers of a quantile are all right, the next may be wrong: its s is 1/n.
 - The error of noise is the same in every table, and the error of a median by group is not: two libraries whose errors
   are equal over many tables differ by 5% in one, whichever rows were drawn. So `DRAWN` tables were drawn nine times,
   and such a question is one question about all nine: with the ratio r of the errors in each of them, z is the normal
@@ -200,9 +200,14 @@ def ratio(results: Results, case: Case) -> Ratio | None:
         return None
     (lowest, most), (low, high) = own.ends, other.ends
     value = own.error / other.error if other.error else math.inf if own.error else 1.0
-    apart = math.hypot(own.uncertain, other.uncertain)
+    apart = math.hypot(*(_uncertain(one, case) for one in (own, other)))
     z = (own.error - other.error) / apart if apart else math.copysign(math.inf, value - 1) if value != 1 else 0.0
     return Ratio(best, value, lowest / high if high else math.inf, most / low if low else math.inf, z)
+
+
+def _uncertain(found: Measured, case: Case) -> float:
+    """The standard error; where all answers of a quantile are right, one more may be wrong by a granule."""
+    return 1 / found.answers if case.level is not None and found.error == 0 else found.uncertain
 
 
 def over_draws(results: Results, case: Case) -> Ratio | None:

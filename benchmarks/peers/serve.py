@@ -44,7 +44,8 @@ def released(
             if len(answers) % ENOUGH == 0:
                 found = distances(answers, exact)
                 least = 0.0 if case.level is None else UNSEEN
-                if found.std(ddof=1) / math.sqrt(len(found)) <= precise * max(found.mean(), least):
+                sure = found.std(ddof=1) / math.sqrt(len(found)) if found.any() or not least else 1 / len(found)
+                if sure <= precise * max(found.mean(), least):
                     break
     except CannotAsk as reason:
         return {"trouble": str(reason)}

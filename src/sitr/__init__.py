@@ -122,7 +122,22 @@ _HOMES = {
     "variance": "questions.aggregate.functions.variance",
     "when": "questions.aggregate.frame",
 }
-__getattr__, __dir__, _ = lazily(__name__, _HOMES)
+_PROTECT = 'sitr.protect("visits.parquet", unit="patient_id", max_groups=2, max_rows_per_group=3)'
+_HABITS = {
+    **dict.fromkeys(("col", "Column", "field"), 'sitr.column("cost")'),
+    **dict.fromkeys(("avg", "average"), 'sitr.mean("cost")'),
+    **dict.fromkeys(("std", "stddev"), 'sitr.standard_deviation("cost")'),
+    **dict.fromkeys(("n_unique", "nunique", "count_distinct"), 'sitr.count(distinct="patient_id")'),
+    **dict.fromkeys(("len", "size"), "sitr.count()"),
+    **dict.fromkeys(("read_csv", "scan_csv", "read_parquet", "scan_parquet", "from_pandas", "from_arrow"), _PROTECT),
+    **dict.fromkeys(("DataFrame", "LazyFrame", "from_polars", "from_native", "Dataset"), _PROTECT),
+    "corr": 'sitr.correlation("days", "cost")',
+    "cov": 'sitr.covariance("days", "cost")',
+    "lit": 'sitr.column("cost") / 100',
+    "var": 'sitr.variance("cost")',
+}
+"""What to write instead of names of other libraries."""
+__getattr__, __dir__, _ = lazily(__name__, _HOMES, habits=_HABITS)
 
 # For `from sitr import *`: without the parts, and without names that would hide those of Python or of databases.
 __all__ = [name for name, home in _HOMES.items() if home and name not in ("connect", "max", "min", "open", "sum")]

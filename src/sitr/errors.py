@@ -307,9 +307,10 @@ def unknown_name(name: object, names: Iterable[str], *, lacks: str) -> UnknownNa
     return UnknownName(given=f"{lacks} {name!r}.", do=suggestion(name, names))
 
 
-def unknown_attribute(name: str, names: Iterable[str], *, module: str) -> AttributeError:
+def unknown_attribute(name: str, names: Iterable[str], *, module: str, instead: str | None = None) -> AttributeError:
     """For `__getattr__` of a module: Python's protocol demands an AttributeError, which is outside the tree."""
-    return AttributeError(f"Module {module!r} has no attribute {name!r}. {suggestion(name, names)}")
+    do = suggestion(name, names) if instead is None else f"Write {instead}."
+    return AttributeError(f"Module {module!r} has no attribute {name!r}. {do}")
 
 
 # Files that are not there: in one place, because commands look for them before they load what reads them.

@@ -11,12 +11,17 @@ from sitr.errors import MissingExtra, unknown_attribute
 
 
 def lazily(
-    package: str, homes: Mapping[str, str], *, extras: Mapping[str, tuple[str, str]] | None = None
+    package: str,
+    homes: Mapping[str, str],
+    *,
+    extras: Mapping[str, tuple[str, str]] | None = None,
+    habits: Mapping[str, str] | None = None,
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """`__getattr__`, `__dir__` and `__all__` of a package, with the home of each public name.
 
     A home is a module of the package, or a module elsewhere with its whole name (`sitr.…`); it is empty if the name is
-    itself a module of the package. `extras` says for a home which library it needs, and which extra installs that.
+    itself a module of the package. `extras` says for a home which library it needs, and which extra installs that;
+    `habits`, for names of other libraries, what to write instead.
 
     >>> found, names, _ = lazily("sitr", {"PureDP": "flavors.pure", "flavors": ""})
     >>> found("PureDP"), found("flavors"), names()
@@ -26,7 +31,7 @@ def lazily(
 
     def get(name: str) -> object:
         if name not in homes:
-            raise unknown_attribute(name, names, module=package)
+            raise unknown_attribute(name, names, module=package, instead=(habits or {}).get(name))
         home = homes[name]
         if extras and home in extras:
             library, extra = extras[home]

@@ -202,6 +202,19 @@ def test_draws_that_are_worse_on_the_whole_fail() -> None:
     assert [target.verdict for target in targets(stopped)] == ["FAIL", "FAIL"]
 
 
+def test_answers_that_are_all_right_may_be_wrong_next_time() -> None:
+    """An exact error of 0.045 shows no wrong answer among fifty in one run of ten."""
+    case = Case("narrow", "MEDIAN", SCALAR, PURE)
+    results = {(case, SITR): Measured(0.016, 0.002, 4_000), (case, "opendp"): Measured(0.0, 0.0, 50)}
+    found = ratio(results, case)
+    assert found is not None
+    assert 0 < found.z < 1
+    results[case, "opendp"] = Measured(0.0, 0.0, 4_000)
+    found = ratio(results, case)
+    assert found is not None
+    assert found.z > 7
+
+
 def test_every_price_has_draws_of_its_own() -> None:
     names = [name for some in DRAWN.values() for name in some]
     assert len(set(names)) == len(names)

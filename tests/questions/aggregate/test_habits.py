@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 import sitr
@@ -144,3 +145,17 @@ def test_an_error_inside_a_property_stays_what_it_was(tmp_path: Path, monkeypatc
     monkeypatch.setattr(type(budget), "ledger", property(broken))
     with pytest.raises(AttributeError, match=r"^inner$"):
         budget.ledger  # noqa: B018
+
+
+@pytest.mark.parametrize("name", sorted(sitr._HABITS))
+def test_functions_of_other_libraries_get_a_hint_too(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(hospital(50), "visits.parquet")
+    with pytest.raises(AttributeError) as caught:
+        getattr(sitr, name)
+    told = str(caught.value)
+    assert told == f"Module 'sitr' has no attribute {name!r}. Write {sitr._HABITS[name]}."
+    assert eval(sitr._HABITS[name], {"sitr": sitr}) is not None
+    assert name not in dir(sitr)

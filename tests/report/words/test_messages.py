@@ -115,10 +115,7 @@ def texts() -> dict[str, str]:
 
 
 def is_a_phrase(text: str) -> bool:
-    """Whether an argument of a function is a text to read: single words are names, and code is written in any language.
-
-    Words of one kind that a text may have, such as 'has' and 'have', are a sentence of their own in Arabic.
-    """
+    """Whether an argument of a function is a text to read: single words are names, and calls and formulas are code."""
     return " " in text.strip() and not re.fullmatch(
         r"[\w{}]+ ?\([^()]*\)|\S* ?\{\}(,? \w+)?|max\(.*\)|\w+ 10\^\{\}", text
     )
@@ -192,13 +189,8 @@ def test_texts_that_functions_carry_are_found() -> None:
     found = {text for _, text in Flow({Path("x.py"): tree}).texts(templates)}
     assert {"the house", "Go there.", "Stay here.", "no way out", "a way in"} <= found
     assert not {"not said", "There is no house"} & found
-    whole = {
-        text
-        for _, text in Flow({Path("x.py"): ast.parse("def f(a):\n    raise Bad(given=a)\nf('by place')")}).texts(
-            templates
-        )
-    }
-    assert whole == {"by place"}
+    outside = ast.parse("def f(a):\n    raise Bad(given=a)\nf('by place')")
+    assert {text for _, text in Flow({Path("x.py"): outside}).texts(templates)} == {"by place"}
 
 
 def test_values_keep_their_own_direction_and_known_values_are_translated() -> None:
