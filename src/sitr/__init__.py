@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from sitr.questions.aggregate.functions.variance import variance as variance
     from sitr.session.dataset import open as open
     from sitr.session.dataset import protect as protect
+    from sitr.session.several import load_together as load_together
+    from sitr.session.several import synthesize_together as synthesize_together
     from sitr.session.synthetic import load as load
 
 _HOMES = {
@@ -103,6 +105,7 @@ _HOMES = {
     "learn": "",
     "ledger": "",
     "load": "session.synthetic",
+    "load_together": "session.several",
     "loss": "",
     "max": "questions.aggregate.functions.extremes",
     "mean": "questions.aggregate.functions.mean",
@@ -119,6 +122,7 @@ _HOMES = {
     "sensitivity": "",
     "standard_deviation": "questions.aggregate.functions.variance",
     "sum": "questions.aggregate.functions.sum",
+    "synthesize_together": "session.several",
     "variance": "questions.aggregate.functions.variance",
     "when": "questions.aggregate.frame",
 }

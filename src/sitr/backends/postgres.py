@@ -117,7 +117,11 @@ class Postgres:
             table = mine.rows(self.zones)
             sql = statement(what, dialect=dialect, source=table.source, types=table.types, salt=salt, **more)
             bound = dialect.bound.values
-            return rows(made, sql, bound) if isinstance(what, Totals) else _listed(made, sql, bound, named=getattr(what, "named", False))
+            return (
+                rows(made, sql, bound)
+                if isinstance(what, Totals)
+                else _listed(made, sql, bound, named=getattr(what, "named", False))
+            )
 
         return shaped(reading, read(self.at, fetch))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import numpy as np
@@ -20,7 +20,7 @@ from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.diaries import Diaries, Found
 from sitr.questions.synthetic.field import Progress
 from sitr.questions.synthetic.people import drawn, rows_of
-from sitr.questions.synthetic.portrait import ROUNDS, Model, fitted, numbered, types_of, whole_people
+from sitr.questions.synthetic.portrait import ROUNDS, Model, Portrait, fitted, numbered, types_of, whole_people
 from sitr.questions.synthetic.rules import broken
 from sitr.questions.synthetic.several import SeveralMeasured, SeveralPlan
 from sitr.questions.synthetic.structure import Structure, Truths
@@ -122,6 +122,7 @@ class Crowd:
                 outside, inside = found[:, columns.start] == 0, found[:, columns.start] > 0
                 found[outside, columns] = table.nobody()
                 somebody |= inside
+                whole &= inside | (table.table not in self.plan.everyone)
                 for column, axis in enumerate(table.kept, start=columns.start + 1):
                     if table.axes[axis].missing is not Rule.CELL:
                         whole &= outside | (found[:, column] < shape[column] - 1)
@@ -148,14 +149,25 @@ class Crowd:
             made.append(numbered(table, values.filter(pa.array(mine)), numbers, schema=schema))
         return made
 
-    def agreement(self, read: list[Found]) -> dict[str, Agreement]:
-        """How closely rows follow the noisy tables, of people under no name, and of steps by table."""
+    def codes(self, read: list[Found]) -> dict[str, Codes]:
+        """The cells of rows: of people under no name, and of steps by table."""
         found = self.diaries.found(read)
-        fitting = {"": Agreement(fits(self.measured.people, self.diaries.people(found)))}
-        for place, (table, measured) in enumerate(zip(self.diaries.tables, self.measured.steps, strict=True)):
-            if measured is not None:
-                fitting[table.table] = Agreement(fits(measured, self.diaries.steps(found, place)))
-        return fitting
+        steps = {
+            table.table: self.diaries.steps(found, place)
+            for place, table in enumerate(self.diaries.tables)
+            if table.varying
+        }
+        return {"": self.diaries.people(found), **steps}
+
+    def agreement(self, codes: Mapping[str, Codes]) -> dict[str, Agreement]:
+        """How closely rows follow the noisy tables, by the same names."""
+        measured = zip(self.plan.parts(), self.measured.every(), strict=True)
+        return {name: Agreement(fits(each, codes[name])) for (name, _), each in measured}
+
+    def portraits(self) -> dict[str, Portrait]:
+        """The models by the same names, to be shown in pictures."""
+        parts = zip(self.plan.parts(), self.measured.every(), self._models(), strict=True)
+        return {name: Portrait(each, model, pa.schema([]), ()) for (name, _), each, model in parts}
 
     def possible(self) -> bool:
         """Whether a release could have made this: models of the cells of the plan, for each table."""

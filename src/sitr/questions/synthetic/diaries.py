@@ -22,9 +22,14 @@ So the distance of a table of people is that of one row that is replaced, ‖·�
 table of steps is that of m rows that are replaced, ‖·‖₁ ≤ 2m and ‖·‖₂² ≤ 2m². Both are attained: who is in two tables
 and leaves one of them still has steps in the other, all in other cells, since the number of rows in the first is 0 now.
 
-**Claim 2: if neighbours replace the rows of one person by those of another, both change by twice as many rows.** The
-rows of two numbers change, each as in claim 1. What is removed are at most 2m rows, and what is added too: 2m rows are
-replaced, ‖·‖₁ ≤ 4m and ‖·‖₂² ≤ 8m².
+**Claim 2: if neighbours replace the rows of one person in some tables S by those of another, who has none there before,
+a table of steps has ‖·‖₁ ≤ 4m and ‖·‖₂² ≤ 4m², and a table of people ‖·‖₁ ≤ 4 and ‖·‖₂² ≤ 8.** In a table of S, at
+most m steps vanish and at most m appear, 2m². In another table, the leaving person has steps v before and v′ after, and
+the entering one w and w′. If the counted columns have v ≠ v′, one of them comes from S, and is not NULL (or 0) in v,
+as it is in v′ and in w: nobody there is in a table of S. So v and w are in different cells, and so are v′ and w′, by
+the columns by which w and w′ differ. Hence ‖v + w‖₂² ≤ 2m² and ‖v′ + w′‖₂² ≤ 2m², and counts differ by v′ + w′ − v − w.
+If v = v′ or w = w′, it is less. In a table of people, the leaving person may be in no other table, so that only v is
+left, and can be in the cell of w: two rows are replaced, at most.
 """
 
 from __future__ import annotations
@@ -51,22 +56,35 @@ from sitr.sensitivity.bounded import rows
 Found = tuple[NDArray[np.object_], Codes]
 """The id of the person of each row as text, and what a `Diary` reads."""
 
+MOST_TABLES = 16
+"""The most tables that are drawn together."""
+
 ROWS_IN = "rows_in_"
 """How the columns with the number of rows in each table begin."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangingSheet(Sheet):
-    """At most `most_rows` rows of a person, some or all of which may be replaced when one table loses this person."""
+    """The steps in one of several tables, some or all of which may be replaced when one table loses a person."""
 
     def distance(self) -> Distance:
         """How far one person moves any table of counts of these rows: see the claims of this module."""
-        return rows(self.replaced, relation=Relation.REPLACE_ONE)
+        one = rows(self.most_rows, relation=Relation.REPLACE_ONE)
+        return Distance(l1=self.people * one.l1, l2_squared=self.people * one.l2_squared, largest=one.largest)
 
     @property
-    def replaced(self) -> int:
-        """How many rows are replaced."""
-        return self.most_rows * (2 if self.relation is Relation.REPLACE_ONE else 1)
+    def people(self) -> int:
+        """The rows of how many people change."""
+        return 2 if self.relation is Relation.REPLACE_ONE else 1
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleSheet(ChangingSheet):
+    """One row of each person in any of several tables."""
+
+    def distance(self) -> Distance:
+        """Two rows may be in the same cell before, and other rows may be there afterwards."""
+        return rows(self.people, relation=Relation.REPLACE_ONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +158,7 @@ class Diaries:
     def people_sheet(self) -> Sheet:
         """The table of people."""
         first = self.tables[0]
-        return ChangingSheet(self.axes, first.unit, first.relation, 1)
+        return PeopleSheet(self.axes, first.unit, first.relation, 1)
 
     def columns_of(self, place: int) -> slice:
         """Which columns of people come from a table: the number of rows is the first of them."""
@@ -190,6 +208,13 @@ def diaries(tables: Sequence[tuple[str, Diary]], *, first: Sequence[tuple[str, s
 
     A table with at most one row of each person has constant columns only. No row is read.
     """
+    if not 2 <= len(tables) <= MOST_TABLES:
+        raise QuestionError(
+            wanted=f"2 to {MOST_TABLES} tables of the same people",
+            given=f"{len(tables)}",
+            do="Write for example sitr.synthesize_together(visits.synthesize(people=True), "
+            "drugs.synthesize(people=True)).",
+        )
     own = []
     for name, each in tables:
         constant = tuple(range(len(each.axes))) if each.most_rows == 1 else each.constant

@@ -128,9 +128,7 @@ def _from_terms(
     return np.column_stack([*cells])
 
 
-def _from_joint(
-    diary: Diary, model: Weights, coins: Coins, given: Codes, floor: Codes | None, known: Known
-) -> Codes:
+def _from_joint(diary: Diary, model: Weights, coins: Coins, given: Codes, floor: Codes | None, known: Known) -> Codes:
     """From the row of the table of all columns that belongs to what is given.
 
     Where it is empty, from the shares of all rows.

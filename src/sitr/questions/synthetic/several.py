@@ -9,7 +9,7 @@ from fractions import Fraction
 import pyarrow as pa
 
 from sitr.dataclass import dataclass
-from sitr.errors import QuestionError
+from sitr.errors import unknown_name
 from sitr.flavors.promise import Promise
 from sitr.mechanisms.additive import Noise
 from sitr.noise.coins import Coins
@@ -22,9 +22,6 @@ from sitr.questions.synthetic.plan import PEOPLE, Method, SynthesisPlan, shared_
 from sitr.questions.synthetic.sheet import Sheet
 from sitr.questions.synthetic.structure import NO_RULES, Structure
 
-MOST_TABLES = 16
-"""The most tables that are drawn together."""
-
 
 @dataclass(frozen=True, slots=True)
 class SeveralPlan(Plan):
@@ -34,6 +31,8 @@ class SeveralPlan(Plan):
     people: SynthesisPlan
     steps: tuple[SynthesisPlan | None, ...]
     """None for a table with at most one row of each person."""
+    everyone: tuple[str, ...] = ()
+    """The tables in which every drawn person has a row."""
 
     def parts(self) -> tuple[tuple[str, SynthesisPlan], ...]:
         """The plans of people, under no name, and of the steps of the tables that have some, by name."""
@@ -88,6 +87,8 @@ class SeveralQuestion:
     methods: tuple[Method | None, ...]
     never: tuple[tuple[Expression, ...], ...] = ()
     structures: tuple[Structure, ...] = ()
+    everyone: tuple[str, ...] = ()
+    """The tables in which every drawn person has a row: a public rule."""
 
     def text(self) -> str:
         listed = (f"{', '.join(each.names)} FROM {each.table}" for each in self.diaries.tables)
@@ -102,13 +103,14 @@ class SeveralQuestion:
         each = (1 - people) / max(1, len(varying))
         steps = [(table.steps_sheet(), each, method) for table, method in varying]
         first, *rest = shared_plans([*shares, *steps], price, text=text)
-        made = [_named(first, "people"), *(_named(plan, table.table) for plan, (table, _) in zip(rest, varying))]
-        later = iter(
-            replace(plan, diary=table) for plan, (table, _) in zip(made[1:], varying, strict=True)
-        )
-        measured = tuple(measurement for plan in made for measurement in plan.measurements)
-        own = tuple(next(later) if table.varying else None for table in tables)
-        return SeveralPlan(measured, first.price, text, self.diaries, made[0], own)
+        own = {
+            table.table: replace(_named(plan, table.table), diary=table)
+            for plan, (table, _) in zip(rest, varying, strict=True)
+        }
+        made = _named(first, "people")
+        measured = tuple(measurement for plan in (made, *own.values()) for measurement in plan.measurements)
+        steps_of = tuple(own.get(table.table) for table in tables)
+        return SeveralPlan(measured, first.price, text, self.diaries, made, steps_of, self.everyone)
 
     def reading(self) -> tuple[TableDiary, ...]:
         """The rows of each table, with a salt of its own."""
@@ -135,16 +137,15 @@ def several(
     methods: Sequence[Method | None],
     never: Sequence[tuple[Expression, ...]],
     structures: Sequence[Structure] = (),
+    everyone: tuple[str, ...] = (),
 ) -> SeveralQuestion:
-    """The question, after checking that there are several tables."""
-    if not 2 <= len(diaries.tables) <= MOST_TABLES:
-        raise QuestionError(
-            wanted=f"2 to {MOST_TABLES} tables of the same people",
-            given=str(len(diaries.tables)),
-            do="Name the requests for the other tables: visits.synthesize(…).beside(drugs.synthesize(…)).",
-        )
+    """The question, after checking the tables in which everyone has a row."""
+    names = [table.table for table in diaries.tables]
+    for name in everyone:
+        if name not in names:
+            raise unknown_name(name, names, lacks="The request has no table")
     rules = tuple(structures) or (NO_RULES,) * len(diaries.tables)
-    return SeveralQuestion(diaries, tuple(methods), tuple(never), rules)
+    return SeveralQuestion(diaries, tuple(methods), tuple(never), rules, everyone)
 
 
 def _named(plan: SynthesisPlan, name: str) -> SynthesisPlan:
