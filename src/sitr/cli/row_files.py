@@ -58,7 +58,9 @@ def write_several(abouts: Mapping[Path, About], batches: Iterable[Mapping[Path, 
     """
     from pyarrow import feather
 
-    rows, schemas, held = dict.fromkeys(abouts, 0), {}, dict[Path, list[Any]]()
+    rows = dict.fromkeys(abouts, 0)
+    schemas: dict[Path, pa.Schema] = {}
+    held: dict[Path, list[pa.Table]] = {}
     try:
         with ExitStack() as stack:
             writers: dict[Path, Any] = {}

@@ -89,10 +89,13 @@ def synthesize_together(
         path: lambda path, name=name: write_several({path: partial(made.about, name)}, [{path: rows[name]}])
         for name, path in files.items()
     }
-    more = ((model, made.save), (pages.certificate, partial(made.certificate, **pages.said)))
-    more = (*more, (pages.label, partial(made.label, **pages.said)))
+    more: tuple[tuple[Path | None, Any], ...] = (
+        (model, made.save),
+        (pages.certificate, partial(made.certificate, **pages.said)),
+        (pages.label, partial(made.label, **pages.said)),
+    )
     failed = write_each(writers | {path: write for path, write in more if path is not None})
-    written = [*files.values(), *map(companion, files.values()), model, pages.certificate, pages.label]
+    written = [*files.values(), *map(companion, files.values()), *(path for path, _ in more)]
     _show(made, [path for path in written if path is not None and path.exists()], as_json=as_json, exact=exact)
     if failed:
         raise unwritten(failed, "Repeat the command without --fresh and with other files: that costs nothing.")
@@ -161,8 +164,8 @@ def _check(files: dict[str, Path], pages: Pages, model: Path | None) -> None:
             given="Two tables would be written to the same file.",
             do="Protect one of them under another name; nothing was spent.",
         )
-    for path in files.values():
-        check_rows_file(path, "--output")
+    for file in files.values():
+        check_rows_file(file, "--output")
     for path, option, ending in (
         (model, "--model", ".sitr"),
         (pages.certificate, "--certificate", ".html"),

@@ -9,7 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn, Unpack, cast, overload
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sitr import arguments
 from sitr.backends.backend import Backend
@@ -25,7 +27,7 @@ from sitr.numbers import Number
 from sitr.questions.synthetic.agreement import Agreement
 from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.crowd import Crowd, Rows, crowd
-from sitr.questions.synthetic.diaries import Found, TableDiary, diaries
+from sitr.questions.synthetic.diaries import ROWS_IN, Found, TableDiary, diaries
 from sitr.questions.synthetic.diary import Diary
 from sitr.questions.synthetic.field import Progress
 from sitr.questions.synthetic.several import SeveralMeasured, SeveralQuestion, several
@@ -71,14 +73,16 @@ class SeveralSynthetic(Answer):
         with noting(lambda: self.receipt):
             return self.draw(self.people, coins=repeatable(self.receipt))
 
-    @property
-    def table(self) -> NoReturn:
-        """There are several: see `tables`."""
-        names = [each.table for each in self.crowd.diaries.tables]
-        raise InvalidUse(
-            given=f"This answer has {len(names)} tables: {', '.join(names)}.",
-            do=f"Take one of them, such as tables[{names[0]!r}].",
-        )
+    @cached_property
+    def table(self) -> pa.Table:
+        """The drawn people: the number of each, and how many rows they have in each table; the rows are in `tables`."""
+        ids = [pc.cast(self.tables[each.table][each.unit.column], pa.int64()) for each in self.crowd.diaries.tables]
+        people = np.unique(np.concatenate([own.to_numpy() for own in ids])) if ids else np.empty(0, np.int64)
+        columns = {"person": pa.array(people, pa.int64())}
+        for each, own in zip(self.crowd.diaries.tables, ids, strict=True):
+            places = np.searchsorted(people, own.to_numpy())
+            columns[f"{ROWS_IN}{each.table}"] = pa.array(np.bincount(places, minlength=len(people)), pa.int64())
+        return pa.table(columns).replace_schema_metadata(self._mark)
 
     def draw(self, people: int | None = None, *, coins: Coins | None = None) -> Rows:
         """New people with their rows in each table, by its name; as many people as in the data, by noisy count.
@@ -91,8 +95,11 @@ class SeveralSynthetic(Answer):
     def _drawn(self, people: int | None, coins: Coins, *, after: int = 0) -> Rows:
         """The rows; people are numbered after this number."""
         drawn = self.crowd.draw(self.crowd.size if people is None else people, coins=coins, after=after)
-        mark = {"sitr": json.dumps({"synthetic": True, "private": self.private})}
-        return {name: rows.replace_schema_metadata(mark) for name, rows in self._derived(drawn).items()}
+        return {name: rows.replace_schema_metadata(self._mark) for name, rows in self._derived(drawn).items()}
+
+    @property
+    def _mark(self) -> dict[str, str]:
+        return {"sitr": json.dumps({"synthetic": True, "private": self.private})}
 
     def _derived(self, tables: Mapping[str, pa.Table]) -> Rows:
         """The tables with their derived columns."""
