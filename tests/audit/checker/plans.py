@@ -195,7 +195,10 @@ def together(dice: random.Random, folder: Path | None) -> Any:
     first = sitr.protect(ROWS, name="visits", keys={"ward": WARDS}, bounds={"cost": (0, 50)}, **said, **most)
     second = sitr.protect(OTHER, name="doses", bounds={"dose": (0, 8)}, **said, max_rows_per_group=2)
     budgets = [data.budget(cost * 2, ledger=ledger(dice, folder)) for data in (first, second)]
-    asked = [budget.synthesize(columns=[name], bins=4, people=True) for budget, name in zip(budgets, ("ward", "dose"), strict=True)]
+    asked = [
+        budget.synthesize(columns=[name], bins=4, people=True)
+        for budget, name in zip(budgets, ("ward", "dose"), strict=True)
+    ]
     return sitr.synthesize_together(*asked), cost
 
 
