@@ -398,7 +398,7 @@ def test_a_saved_model_draws_the_same_people(made: SeveralSynthetic, tmp_path: P
         sitr.load(path)
     with pytest.raises(InvalidUse, match="measured for a price"):
         loaded.measure(rho=0.1)
-    with pytest.raises(InvalidUse, match="compared with a public table"):
+    with pytest.raises(InvalidUse, match="compared with public ones"):
         loaded.compare("last")
 
 

@@ -32,8 +32,6 @@ LISTS = ("tables", "first", "everyone")
 FIELDS = ("description", "columns", "domain", "bins", "never", "rows_per_person", "people", "constant", "order")
 """What it says about a table."""
 
-EXAMPLE = "tables: [{description: visits.sitr.yaml, people: true}, {description: patients.sitr.yaml}]"
-
 TablesPath = Annotated[
     Path, typer.Argument(metavar="TABLES", help="A YAML file with the tables, and how the rows of each are imitated.")
 ]
@@ -117,13 +115,14 @@ def request(path: Path) -> SeveralSynthesis:
     if not isinstance(listed, list) or not all(isinstance(each, dict) and "description" in each for each in listed):
         raise BadUsage(
             wanted="a YAML file with a list of tables, each with its description",
-            given=f"{path}, which has none",
-            do=f"Write for example  {EXAMPLE}; nothing was spent.",
+            given=f"{path} without one",
+            do="Write for example  tables: [{description: visits.sitr.yaml, people: true}, "
+            "{description: patients.sitr.yaml}]",
         )
     for given, known in ((content, LISTS), *((each, FIELDS) for each in listed)):
         for name in given:
             if name not in known:
-                raise unknown_name(str(name), list(known), lacks=f"{path} has the unknown field")
+                raise unknown_name(str(name), list(known), lacks="The file of tables has no field")
     requests = [_request(each, path) for each in listed]
     return together(*requests, first=content.get("first", ()), everyone=content.get("everyone", ()))
 
@@ -162,7 +161,7 @@ def _check(files: dict[str, Path], pages: Pages, model: Path | None) -> None:
     if len(set(files.values())) < len(files):
         raise BadUsage(
             given="Two tables would be written to the same file.",
-            do="Protect one of them under another name; nothing was spent.",
+            do="Protect one of them under another name.",
         )
     for file in files.values():
         check_rows_file(file, "--output")

@@ -39,8 +39,10 @@ def answered(paper: Paper, receipt: Receipt, plan: Plan, *, said_of: tuple[str, 
     said = tuple(map(paper.words.joins.paid, receipt.beside))
     charged: Facts = tuple(("also charged", sentence) for sentence in said)
     sections = paper.sections
-    heading = "The join" if views else "Several budgets"
-    more = Section(heading, sentences=said_of or _sentences(paper, views), items=said, level=Level.BUDGET)
+    sentences = said_of or _sentences(paper, views)
+    more = Section("The join", sentences=sentences, items=said, level=Level.BUDGET)
+    if not views:
+        more = Section("Several budgets", sentences=sentences, items=said, level=Level.BUDGET)
     return replace(
         paper,
         facts=(*_join(paper, views), *paper.facts, *charged),

@@ -19,7 +19,7 @@ from sitr.backends.derivation import with_derived
 from sitr.backends.duckdb import open_source
 from sitr.dataset.publication import Published
 from sitr.dataset.schema import Kind
-from sitr.errors import InvalidUse, QuestionError, unknown_name
+from sitr.errors import InvalidUse, QuestionError, quoted, unknown_name
 from sitr.flavors.price import Amounts, Price
 from sitr.neighbors.unit import Person
 from sitr.noise.coins import Coins, system_coins
@@ -45,10 +45,6 @@ from sitr.session.request import Request
 from sitr.session.shown import certified, chosen, once
 from sitr.session.synthesis import Synthesis
 from sitr.session.synthetic import BATCH, check_number, noting, repeatable
-
-EXAMPLE = (
-    'sitr.synthesize_together(visits.synthesize(people=True), drugs.synthesize(people=True), first=["visits.ward"])'
-)
 
 COMPARABLE = (Kind.INTEGER, Kind.TEXT)
 """What ids can be, so that the same person has the same id in every engine."""
@@ -159,11 +155,14 @@ class SeveralSynthetic(Answer):
 
     def measure(self, *_: object, **__: object) -> NoReturn:
         """Not offered for several tables."""
-        raise _not_offered("measured for a price")
+        raise _not_measured()
 
     def compare(self, *_: object, **__: object) -> NoReturn:
         """Not offered for several tables."""
-        raise _not_offered("compared with a public table")
+        raise InvalidUse(
+            given="Several tables cannot be compared with public ones.",
+            do="Use agreement() and validity(), which are free, or ask for one table by itself.",
+        )
 
     @overload
     def plot(self, *, table: str = "", lang: str | None = None, digits: str | None = None) -> Chart: ...
@@ -330,7 +329,10 @@ def synthesize_together(
     for each in requests:
         if not isinstance(each, Synthesis):
             raise QuestionError(
-                wanted="requests for synthetic rows", given=repr(each), do=f"Write for example {EXAMPLE}."
+                wanted="requests for synthetic rows of several tables",
+                given=quoted(each),
+                do="Write for example sitr.synthesize_together(visits.synthesize(people=True), "
+                "drugs.synthesize(people=True)).",
             )
     arguments.several(first, name="first", example='["visits.ward"]')
     arguments.several(everyone, name="everyone", example='["patients"]')
@@ -365,7 +367,7 @@ def _of_people(request: Synthesis) -> Synthesis:
     """The request, with the rows of each person together."""
     asked, table = request.synthetic, request.at.table
     if asked.quality is not None:
-        raise _not_offered("measured for a price")
+        raise _not_measured()
     if asked.diary is not None:
         return request
     if not isinstance(asked.sheet.unit, Person):
@@ -405,8 +407,8 @@ def _dotted(first: Collection[str], tables: Sequence[str]) -> list[tuple[str, st
     return found
 
 
-def _not_offered(what: str) -> InvalidUse:
+def _not_measured() -> InvalidUse:
     return InvalidUse(
-        given=f"The quality of several tables cannot be {what}.",
+        given="The quality of several tables cannot be measured for a price.",
         do="Use agreement() and validity(), which are free, or ask for one table by itself.",
     )

@@ -55,7 +55,8 @@ def _strict(monkeypatch: pytest.MonkeyPatch) -> None:
 def check(said: list[str]) -> None:
     """No word is English but for the names in the fixtures."""
     for text in said:
-        assert set(english(re.sub("x{9,}", "", text))) <= OWN, text
+        named = re.sub(r"\b(rows_in|first|previous)_\w+|place_of_row", "", text)  # columns that are counted
+        assert set(english(re.sub("x{9,}", "", named))) <= OWN, text
 
 
 @pytest.mark.sampled(11)

@@ -20,7 +20,7 @@ class SeveralWords:
 
     def columns(self, plan: SeveralPlan, /) -> str:
         """The imitated columns."""
-        return "; ".join(f"{visible(each.table)}: {_listed(each.names)}" for each in plan.diaries.tables)
+        return "; ".join(f"of {visible(each.table)}: {_listed(each.names)}" for each in plan.diaries.tables)
 
     def people(self, crowd: Crowd, /) -> str:
         """How many people the tables have."""
