@@ -35,7 +35,23 @@ OWN = {
     *("City", "hospital", "Sitr", "UTC", "SHA", "noor", "me", "amal", "poll", "visits", "people", "ward", "cost"),
     *("cardiology", "emergency", "maternity", "oncology", "day", "change", "urgent", "patient", "COUNT", "SUM"),
     *("DISTINCT", "Composed", "Mechanism", "parts", "Made", "age", "census", "script", "alert", "red", "markup"),
-    *("patients", "drugs", "drug", "sex", "two", "lines", "and", "turned", "quoted", "single", "rare", "sitr", "check", "py", "gz"),
+    *(
+        "patients",
+        "drugs",
+        "drug",
+        "sex",
+        "two",
+        "lines",
+        "and",
+        "turned",
+        "quoted",
+        "single",
+        "rare",
+        "sitr",
+        "check",
+        "py",
+        "gz",
+    ),
 }
 """Names and code in the fixtures: each stands alone in a cell or a heading, not in a sentence."""
 
