@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,7 @@ from sitr.mechanisms.additive import Noise
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
 from sitr.questions.synthetic import several as questions
+from sitr.questions.synthetic.crowd import Crowd
 from sitr.questions.synthetic.diaries import PeopleSheet
 from sitr.questions.synthetic.plan import PEOPLE, Method
 from sitr.session import model_file
@@ -405,11 +406,13 @@ def test_a_saved_model_draws_the_same_people(made: SeveralSynthetic, tmp_path: P
 def test_a_changed_model_is_refused(made: SeveralSynthetic, tmp_path: Path) -> None:
     read = model_file.read(made.save(tmp_path / "model.sitr"))
     crowd = read.portrait
+    assert isinstance(crowd, Crowd)
+    changed: dict[str, Any] = {"people": crowd.steps[0]}
     for wrong in (
         replace(crowd, steps=(None, *crowd.steps[1:])),
         replace(crowd, schemas=crowd.schemas[1:]),
         replace(crowd, schemas=(crowd.schemas[1], crowd.schemas[0], crowd.schemas[2])),
-        replace(crowd, people=crowd.steps[0]),
+        replace(crowd, **changed),
         replace(crowd, measured=replace(crowd.measured, steps=crowd.measured.steps[::-1])),
         replace(crowd, never=()),
     ):
@@ -476,7 +479,7 @@ def test_what_does_not_fit_together_is_refused(tmp_path: Path, opened: dict[str,
         (lambda: few(opened, first=["visits.sex"]), "table.column"),
         (lambda: few(opened, first="visits.ward"), "first"),
         (lambda: few(opened, everyone=["patient"]), "Did you mean 'patients'"),
-        (lambda: sitr.synthesize_together(people, patients), "requests for synthetic rows"),
+        (lambda: sitr.synthesize_together(people, cast("Any", patients)), "requests for synthetic rows"),
     ]  # fmt: skip
     for wrong, why in cases:
         with pytest.raises(SitrError, match=why):

@@ -191,8 +191,10 @@ def together(dice: random.Random, folder: Path | None) -> Any:
     """Synthetic rows of two tables of the same people, of which one may have several rows of a person."""
     cost = price(dice, "paz")
     said: dict[str, Any] = {"unit": "patient", "max_groups": 1, "relation": dice.choice([*sitr.Relation])}
-    most = {"max_rows_per_group": dice.choice([1, 3])}
-    first = sitr.protect(ROWS, name="visits", keys={"ward": WARDS}, bounds={"cost": (0, 50)}, **said, **most)
+    few = dice.choice([1, 3])
+    first = sitr.protect(
+        ROWS, name="visits", keys={"ward": WARDS}, bounds={"cost": (0, 50)}, **said, max_rows_per_group=few
+    )
     second = sitr.protect(OTHER, name="doses", bounds={"dose": (0, 8)}, **said, max_rows_per_group=2)
     budgets = [data.budget(cost * 2, ledger=ledger(dice, folder)) for data in (first, second)]
     asked = [
