@@ -128,5 +128,6 @@ _HOMES = {
 }
 __getattr__, __dir__, _ = lazily(__name__, _HOMES)
 
-# For `from sitr import *`: without the parts, and without names that would hide those of Python or of databases.
-__all__ = [name for name, home in _HOMES.items() if home and name not in ("connect", "max", "min", "open", "sum")]
+# For `from sitr import *`: without the parts, names that would hide those of Python or of databases, and rarer ones.
+_APART = ("connect", "load_together", "max", "min", "open", "sum", "synthesize_together")
+__all__ = [name for name, home in _HOMES.items() if home and name not in _APART]

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sitr import arguments
-from sitr.backends.backend import Backend
 from sitr.backends.derivation import with_derived
 from sitr.backends.duckdb import open_source
+from sitr.backends.several import SeveralTables
 from sitr.dataset.publication import Published
 from sitr.dataset.schema import Kind
 from sitr.errors import InvalidUse, QuestionError, quoted, unknown_name
@@ -27,7 +27,7 @@ from sitr.numbers import Number
 from sitr.questions.synthetic.agreement import Agreement
 from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.crowd import Crowd, Rows, crowd
-from sitr.questions.synthetic.diaries import ROWS_IN, Found, TableDiary, diaries
+from sitr.questions.synthetic.diaries import ROWS_IN, Found, diaries
 from sitr.questions.synthetic.diary import Diary
 from sitr.questions.synthetic.field import Progress
 from sitr.questions.synthetic.several import SeveralMeasured, SeveralQuestion, several
@@ -41,6 +41,7 @@ from sitr.session.answer import Answer
 from sitr.session.ask import ask
 from sitr.session.chart import Chart, drawn
 from sitr.session.model_file import SavedModel
+from sitr.session.public import named
 from sitr.session.request import Request
 from sitr.session.shown import certified, chosen, once
 from sitr.session.synthesis import Synthesis
@@ -220,12 +221,7 @@ class SeveralSynthetic(Answer):
 
     def _read(self, tables: Mapping[str, pa.Table]) -> list[Found]:
         """The first rows of each person, as the data were read."""
-        found = []
-        for each in self.crowd.diaries.tables:
-            zones = {axis.column.name: axis.column.zone for axis in each.axes if axis.column.zone}
-            rows = replace(open_source(tables[each.table], types={}), zones=zones)
-            found.append(rows.read(replace(each, unit=replace(each.unit, period=None)), salt=0))
-        return found
+        return [named(open_source(tables[each.table], types={}), each) for each in self.crowd.diaries.tables]
 
     def _brief(self) -> str:
         say = self.paper.words.summary
@@ -273,35 +269,6 @@ class SeveralSynthesis(Request[SeveralSynthetic]):
         return crowd(released, schemas=schemas, never=asked.never, structures=asked.structures, progress=progress)
 
 
-@dataclass(frozen=True, slots=True)
-class SeveralTables:
-    """The rows of several tables, each in a backend of its own; the engines may differ."""
-
-    tables: Mapping[str, Backend]
-    own: str
-    """The table whose budget is asked."""
-
-    def kinds(self) -> dict[str, Kind]:
-        """The columns of the table whose budget is asked."""
-        return self.tables[self.own].kinds()
-
-    def schema(self) -> pa.Schema:
-        """The same with their Arrow types."""
-        return self.tables[self.own].schema()
-
-    def verify(self) -> None:
-        """Each table was verified when it was protected."""
-
-    def size(self) -> int:
-        """The number of rows of the table whose budget is asked."""
-        return self.tables[self.own].size()
-
-    def read(self, reading: Any, *, salt: int) -> Any:
-        """The rows of one table, which its own backend bounds: no other row leaves an engine."""
-        assert isinstance(reading, TableDiary)
-        return self.tables[reading.table].read(reading, salt=salt)
-
-
 def load_together(path: str | Path) -> SeveralSynthetic:
     """The models of several tables in a file that `save` wrote: draw as many people as you like, for free.
 
@@ -342,13 +309,13 @@ def synthesize_together(
             given="Several tables cannot be drawn together from a server.",
             do="Ask where the data and the ledger are.",
         )
-    named = [(each.at.table.name, cast("Diary", each.synthetic.diary)) for each in together]
+    parts = [(each.at.table.name, cast("Diary", each.synthetic.diary)) for each in together]
     if together:
         at, *others = (each.at for each in together)
         beside = joined.checked(at, others, public=())
         _check_ids(together)
     question = several(
-        diaries(named, first=_dotted(first, [name for name, _ in named])),
+        diaries(parts, first=_dotted(first, [name for name, _ in parts])),
         methods=[each.synthetic.method for each in together],
         never=[each.synthetic.never for each in together],
         structures=[each.synthetic.structure for each in together],

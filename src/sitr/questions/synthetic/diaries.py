@@ -37,21 +37,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from sitr.dataclass import dataclass
 from sitr.dataset.cells import Drawable, Granular, Rule, size
 from sitr.dataset.schema import Column, Kind
 from sitr.errors import QuestionError
+from sitr.namespace import Later
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.diary import PLACE, Diary, Read, numbers, previous
 from sitr.questions.synthetic.sheet import Sheet
 from sitr.sensitivity.bounded import rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+else:  # only answers need it
+    pa = Later("pyarrow")
 
 Found = tuple[NDArray[np.object_], Codes]
 """The id of the person of each row as text, and what a `Diary` reads."""
