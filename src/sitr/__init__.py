@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from sitr.questions.aggregate.functions.variance import variance as variance
     from sitr.session.dataset import open as open
     from sitr.session.dataset import protect as protect
+    from sitr.session.several import load_together as load_together
+    from sitr.session.several import synthesize_together as synthesize_together
     from sitr.session.synthetic import load as load
 
 _HOMES = {
@@ -103,6 +105,7 @@ _HOMES = {
     "learn": "",
     "ledger": "",
     "load": "session.synthetic",
+    "load_together": "session.several",
     "loss": "",
     "max": "questions.aggregate.functions.extremes",
     "mean": "questions.aggregate.functions.mean",
@@ -119,6 +122,7 @@ _HOMES = {
     "sensitivity": "",
     "standard_deviation": "questions.aggregate.functions.variance",
     "sum": "questions.aggregate.functions.sum",
+    "synthesize_together": "session.several",
     "variance": "questions.aggregate.functions.variance",
     "when": "questions.aggregate.frame",
 }
@@ -139,5 +143,6 @@ _HABITS = {
 """What to write instead of names of other libraries."""
 __getattr__, __dir__, _ = lazily(__name__, _HOMES, habits=_HABITS)
 
-# For `from sitr import *`: without the parts, and without names that would hide those of Python or of databases.
-__all__ = [name for name, home in _HOMES.items() if home and name not in ("connect", "max", "min", "open", "sum")]
+# For `from sitr import *`: without the parts, names that would hide those of Python or of databases, and rarer ones.
+_APART = ("connect", "load_together", "max", "min", "open", "sum", "synthesize_together")
+__all__ = [name for name, home in _HOMES.items() if home and name not in _APART]

@@ -33,6 +33,7 @@ COMMANDS = (
     "histogram",
     "publish",
     "synthesize",
+    "synthesize-together",
     "draw",
     "dummy",
     "suggest",

@@ -29,6 +29,8 @@ from sitr.flavors.arrows import Kept
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.ledger.lazy import LazyLedger
+from sitr.ledger.sql import SqlLedger
 from sitr.mechanisms.smooth import SmoothNoise
 from sitr.noise.coins import TestCoins
 from sitr.plans.plan import Plan
@@ -41,6 +43,7 @@ from sitr.questions.statistic.question import StatisticQuestion
 from sitr.questions.suggest.question import SuggestionQuestion
 from sitr.questions.synthetic.quality import QualityQuestion
 from sitr.questions.synthetic.question import SyntheticQuestion
+from sitr.questions.synthetic.several import SeveralQuestion
 from sitr.questions.tables.grouping import GroupingQuestion
 from sitr.questions.tables.question import TablesQuestion
 from sitr.sensitivity import median, smooth
@@ -98,6 +101,26 @@ def _smoothed() -> SmoothNoise:
     return SmoothNoise.fitting(PureDP(0.5), sensitivity=smooth(median, bounds=(0, 100)))
 
 
+def _together(budget: Budget) -> Request[Any]:
+    """Rows of the same people in a second table, with a budget of its own."""
+    doses = sitr.protect(
+        pa.table({"patient": np.arange(150) % 100, "dose": np.arange(150) % 3}),
+        name="doses",
+        unit="patient",
+        max_groups=1,
+        max_rows_per_group=2,
+        relation=sitr.Relation.REPLACE_ONE,
+        bounds={"dose": (0, 2)},
+    )
+    at = budget._at.ledger
+    assert isinstance(at, SqlLedger | LazyLedger)
+    assert isinstance(at.path, Path)
+    other = doses.budget(budget.standing().promise, ledger=at.path.with_name(f"doses-{at.path.name}"))
+    return sitr.synthesize_together(
+        budget.synthesize(columns=["ward"], people=True, rows_per_person=2), other.synthesize(people=True)
+    )
+
+
 KINDS: dict[type, Kind] = {
     AggregateQuestion: Kind(
         lambda budget: budget.sql("SELECT ward, COUNT(*) AS n, SUM(cost) AS total FROM visits GROUP BY ward")
@@ -121,6 +144,7 @@ KINDS: dict[type, Kind] = {
     ),
     HistogramQuestion: Kind(lambda budget: budget.histogram("cost", bins=8)),
     SyntheticQuestion: Kind(lambda budget: budget.synthesize(columns=["ward", "cost"], bins=4)),
+    SeveralQuestion: Kind(_together, person=True),
     SuggestionQuestion: Kind(lambda budget: budget.suggest("cost")),
     GroupingQuestion: Kind(
         lambda budget: budget.sql(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sitr.questions.question import Question
     from sitr.questions.statistic.numbers import Numbers
     from sitr.questions.synthetic.axes import Codes
+    from sitr.questions.synthetic.diaries import Found, TableDiary
     from sitr.questions.synthetic.diary import Diary
     from sitr.questions.synthetic.sheet import Sheet
     from sitr.questions.tables.records import Records
@@ -48,6 +49,8 @@ class Backend(Protocol):
     @overload
     def read(self, reading: Sheet, *, salt: int) -> Codes: ...
     @overload
+    def read(self, reading: TableDiary, *, salt: int) -> Found: ...  # type: ignore[overload-overlap]
+    @overload
     def read(self, reading: Diary, *, salt: int) -> Codes: ...
     @overload
     def read(self, reading: Records, *, salt: int) -> NDArray[np.int64]: ...
@@ -63,6 +66,7 @@ class Backend(Protocol):
         - `Tally`: the number of each cell that has rows, with its count; without a grid, as for its query.
         - `Sheet`: the cell numbers of each kept row, one column for each axis.
         - `Diary`: the same after the number of the person and the place of the row among this person's rows.
+        - `TableDiary`: the id of the person of each row as text, and the same.
         - `Records`: the cell numbers of each kept row, one column for each axis, and the integers that it adds.
         - `Numbers`: one number for each row, in the order of the rows.
         """

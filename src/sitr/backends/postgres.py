@@ -117,7 +117,11 @@ class Postgres:
             table = mine.rows(self.zones)
             sql = statement(what, dialect=dialect, source=table.source, types=table.types, salt=salt, **more)
             bound = dialect.bound.values
-            return rows(made, sql, bound) if isinstance(what, Totals) else _listed(made, sql, bound)
+            return (
+                rows(made, sql, bound)
+                if isinstance(what, Totals)
+                else _listed(made, sql, bound, named=getattr(what, "named", False))
+            )
 
         return shaped(reading, read(self.at, fetch))
 
@@ -181,14 +185,16 @@ def _arrow(kind: Kind) -> pa.DataType:
     return pa.type_for_alias(_ARROW.get(kind, "string"))
 
 
-def _listed(made: psycopg.Connection[Any], sql: str, bound: list[Any]) -> list[Any]:
-    """The columns of a listing."""
+def _listed(made: psycopg.Connection[Any], sql: str, bound: list[Any], *, named: bool) -> list[Any]:
+    """The columns of a listing; if it is `named`, the last one holds texts."""
     cursor = raw(made).execute(sql, bound)
-    width = len(cursor.description or ())
-    parts = [np.empty((0, width))]
+    width = len(cursor.description or ()) - named
+    parts, names = [np.empty((0, width))], [np.empty(0, object)]
     while batch := cursor.fetchmany(_BATCH):
-        parts.append(np.array(batch, np.float64))  # cell numbers are below 2^53
-    return list(np.concatenate(parts).T)
+        parts.append(np.array([row[:width] for row in batch], np.float64))  # cell numbers are below 2^53
+        if named:
+            names.append(np.array([row[width] for row in batch], object))
+    return [*np.concatenate(parts).T, *([np.concatenate(names)] if named else [])]
 
 
 def open_table(at: DatabaseTable, *, types: Mapping[str, Kind] | None = None) -> Postgres:

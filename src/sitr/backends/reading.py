@@ -68,7 +68,8 @@ this period in place of all their rows. A row has one date, so it is in one peri
 Rows and their numbers are the pairs of claim 1, where the order is one of the values. They are ranked by (order, h) in
 place of h, and both claims hold for this rank in the same way. Its value is the place of the row. The number of a
 person depends on other people, but only tells people apart: it is used to put a person's rows together, and for nothing
-else (`sitr.questions.synthetic.diary`).
+else (`sitr.questions.synthetic.diary`). Where rows of several tables are put together, each row also has the text of
+the person's id. It tells people apart as the engine does (`sitr.questions.synthetic.diaries`).
 
 The claims hold for each salt. The salt is drawn after the question is fixed and is never shown.
 """
@@ -109,6 +110,7 @@ from sitr.questions.aggregate.second_cap import SecondCap
 from sitr.questions.aggregate.view import Base
 from sitr.questions.histogram.tally import Tally
 from sitr.questions.statistic.numbers import Numbers
+from sitr.questions.synthetic.diaries import TableDiary
 from sitr.questions.synthetic.diary import Diary
 from sitr.questions.synthetic.sheet import Sheet
 from sitr.questions.tables.records import Records
@@ -259,10 +261,12 @@ class Listing(_Root):
 class Histories(_Root):
     """The number of the person, the place of the row, and the values of each row: the first rows by the order.
 
-    The `order` is the last of the values, which is not listed; None if the order is random.
+    The `order` is the last of the values, which is not listed; None if the order is random. If it is `named`, the text
+    of the person's id is listed last.
     """
 
     order: Tallied | None = None
+    named: bool = False
 
 
 Tree = Totals | Listing | Histories
@@ -290,7 +294,7 @@ def tree(reading: Reading) -> Tree:
             listed: list[Value] = [CellNumber(Grid((axis,))) for axis in reading.axes]
             listed += [] if order is None else [order]
             rows = Rows(reading.unit.column, (), tuple(listed), period=_period(reading.unit))
-            return Histories(FewRows(rows, _reached(reading.most_rows)), order)
+            return Histories(FewRows(rows, _reached(reading.most_rows)), order, isinstance(reading, TableDiary))
         case Records(query, axes):
             cells = tuple(CellNumber(Grid((axis,))) for axis in axes)
             own = (*cells, *map(_value, reading.valued))
@@ -309,6 +313,9 @@ def shaped(reading: Reading, found: Sequence[Any]) -> Any:
             return _cells(query, found)
         case Tally():
             return {int(row[0]): int(row[1]) for row in found}
+        case TableDiary():
+            *codes, names = found
+            return np.asarray(names, object), np.column_stack([np.asarray(column, np.int64) for column in codes])
         case Sheet() | Diary() | Records():
             return np.column_stack([np.asarray(column, np.int64) for column in found])
         case Numbers():

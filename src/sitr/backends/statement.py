@@ -268,7 +268,8 @@ class Writer:
         # Without a frame, all rows with an equal order and hash are counted: the rank of both is the larger one.
         place = f"count(*) OVER (PARTITION BY u ORDER BY {order}) AS place"
         placed = f"SELECT *, {place} FROM ({hashed}) AS hashed"
-        listed = ", ".join(["dense_rank() OVER (ORDER BY u) AS person", "place", *own])
+        names = [f"CAST(u AS {self.dialect.type_of(Kind.TEXT)}) AS name"] if tree.named else []
+        listed = ", ".join(["dense_rank() OVER (ORDER BY u) AS person", "place", *own, *names])
         return f"SELECT {listed} FROM ({placed}) AS placed WHERE place <= {node.most}"
 
     def cells(self, rows: Rows, *, most: int) -> str:

@@ -73,9 +73,13 @@ def read_domain(path: Path | None) -> Domain:
     if path is None:
         return Domain()
     try:
-        content = yaml.safe_load(path.read_text("utf-8"))
+        return domain_of(yaml.safe_load(path.read_text("utf-8")), path)
     except (yaml.YAMLError, UnicodeDecodeError):
-        content = None
+        raise _wrong(path, "it is not YAML with one mapping for each column") from None
+
+
+def domain_of(content: Any, path: Path) -> Domain:
+    """The domain that was read from a file."""
     if not isinstance(content, dict) or not all(isinstance(said, dict) for said in content.values()):
         raise _wrong(path, "it is not YAML with one mapping for each column")
     for name, said in content.items():

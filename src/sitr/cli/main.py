@@ -16,8 +16,22 @@ from sitr.cli.terminal import Command, Group, help_alone, wrapped
 from sitr.report.words.messages import said
 
 COMMANDS = (
-    *("demo", "start", "protect", "explain-query", "preview", "ask", "histogram", "publish", "synthesize", "draw"),
-    *("dummy", "suggest", "show", "verify", "audit", "compare", "account", "calibrate", "dpsgd", "convert", "explain"),
+    *("demo", "start", "protect", "explain-query", "preview", "ask", "histogram", "publish", "synthesize"),
+    *(
+        "synthesize-together",
+        "draw",
+        "dummy",
+        "suggest",
+        "show",
+        "verify",
+        "audit",
+        "compare",
+        "account",
+        "calibrate",
+        "dpsgd",
+        "convert",
+        "explain",
+    ),
     *("registry", "request", "queue", "approve", "refuse", "serve"),
 )
 """Each command is a function in a module, both of the same name; here in the order of the help."""

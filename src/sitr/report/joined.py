@@ -1,7 +1,8 @@
 """What reports add where protected tables are joined: the rows that can meet, whom the promise protects, who pays.
 
-The JSON has one more key then, `join`: `most_rows` of each person and table that can be matched, and in `beside`, for
-each other data set, `dataset`, `neighbors`, `entry`, `at` (both null in a preview) and `budget`, as in the envelope.
+The JSON has one more key then, `join`: `most_rows` of each person and table that can be matched (null where people are
+matched, and no rows), and in `beside`, for each other data set, `dataset`, `neighbors`, `entry`, `at` (both null in a
+preview) and `budget`, as in the envelope.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from sitr.report.level import Level
 from sitr.report.paper import Facts, Paper, Section
 
 
-def answered(paper: Paper, receipt: Receipt, plan: Plan) -> Paper:
-    """The paper of an answer, with what is to be said about a join."""
+def answered(paper: Paper, receipt: Receipt, plan: Plan, *, said_of: tuple[str, ...] = ()) -> Paper:
+    """The paper of an answer, with what is to be said about a join, or `said_of` other answers from several tables."""
     views = joined(plan)
     if not views and not receipt.beside:
         return paper
@@ -38,7 +39,10 @@ def answered(paper: Paper, receipt: Receipt, plan: Plan) -> Paper:
     said = tuple(map(paper.words.joins.paid, receipt.beside))
     charged: Facts = tuple(("also charged", sentence) for sentence in said)
     sections = paper.sections
-    more = Section("The join", sentences=_sentences(paper, views), items=said, level=Level.BUDGET)
+    sentences = said_of or _sentences(paper, views)
+    more = Section("The join", sentences=sentences, items=said, level=Level.BUDGET)
+    if not views:
+        more = Section("Several budgets", sentences=sentences, items=said, level=Level.BUDGET)
     return replace(
         paper,
         facts=(*_join(paper, views), *paper.facts, *charged),
@@ -50,7 +54,8 @@ def answered(paper: Paper, receipt: Receipt, plan: Plan) -> Paper:
 
 def previewed(paper: Paper, plan: Plan, others: Sequence[tuple[str, str, Filter]]) -> Paper:
     """The paper of a preview; `others` are the other data sets, who is protected in them, and their budgets now."""
-    if not (views := joined(plan)):
+    views = joined(plan)
+    if not views and not others:
         return paper
     beside = [
         {
@@ -96,4 +101,4 @@ def _most(views: tuple[View, ...]) -> int:
 
 def _with(paper: Paper, views: tuple[View, ...], beside: list[dict[str, Any]]) -> Callable[[], dict[str, Any]]:
     before = paper.to_dict
-    return lambda: before() | {"join": {"most_rows": _most(views), "beside": beside}}
+    return lambda: before() | {"join": {"most_rows": _most(views) if views else None, "beside": beside}}

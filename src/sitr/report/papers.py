@@ -47,6 +47,7 @@ PLANNED = {
     "sitr.questions.statistic.question.StatisticPlan": Later("sitr.report.statistic"),
     "sitr.questions.suggest.question.SuggestionPlan": Later("sitr.report.suggest"),
     "sitr.questions.synthetic.plan.SynthesisPlan": Later("sitr.report.synthetic"),
+    "sitr.questions.synthetic.several.SeveralPlan": Later("sitr.report.several"),
     "sitr.questions.tables.grouping.GroupingPlan": Later("sitr.report.tables"),
     "sitr.questions.tables.plan.TablesPlan": Later("sitr.report.tables"),
 }

@@ -32,13 +32,17 @@ from sitr.ledger.entry import Entry
 from sitr.ledger.receipt import Receipt
 from sitr.ledger.sql import sitr_version
 from sitr.noise.coins import Provenance
+from sitr.questions.synthetic.crowd import Crowd
+from sitr.questions.synthetic.diaries import TableDiary
+from sitr.questions.synthetic.diary import Diary
+from sitr.questions.synthetic.plan import SynthesisPlan
 from sitr.questions.synthetic.portrait import Portrait
 from sitr.questions.synthetic.weighted_rows import WeightedRows
 from sitr.session.kept import UNREADABLE
 from sitr.session.plain import NUMBERS, built, plain
 from sitr.session.shown import unwritable
 
-KIND = "model of synthetic rows"
+KIND, SEVERAL = "model of synthetic rows", "model of synthetic rows of several tables"
 
 VERSION = 1
 """The version of the format. A file of a newer one is refused."""
@@ -57,9 +61,9 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class SavedModel:
-    """A model as it is saved: the portrait, its receipt, and the number of rows of its table."""
+    """A model as it is saved, of one table or of several: its receipt, and the number of rows, or people, to draw."""
 
-    portrait: Portrait
+    portrait: Portrait | Crowd
     receipt: Receipt
     rows: int | None
 
@@ -68,13 +72,17 @@ def write(path: Path, saved: SavedModel) -> None:
     """Write a model to a file. A file that was there is replaced when the new one is whole."""
     arrays: list[Any] = []
     portrait, receipt = saved.portrait, saved.receipt
-    inside = {name: plain(getattr(portrait, name), aside=arrays) for name in _fields(Portrait) if name != "schema"}
+    of_several = isinstance(portrait, Crowd)
+    types = portrait.schemas if isinstance(portrait, Crowd) else (portrait.schema,)
+    names = [name for name in _fields(type(portrait)) if name not in ("schema", "schemas")]
+    inside = {name: plain(getattr(portrait, name), aside=arrays) for name in names}
+    schemas = [b64encode(schema.serialize()).decode() for schema in types]
     content = {
-        "kind": KIND,
+        "kind": SEVERAL if of_several else KIND,
         "version": VERSION,
         "sitr": sitr_version(),
         "rows": saved.rows,
-        "schema": b64encode(portrait.schema.serialize()).decode(),
+        "schema": schemas if of_several else schemas[0],
         "portrait": inside,
         "receipt": _receipt(receipt),
     }
@@ -106,7 +114,11 @@ def read(path: Path) -> SavedModel:
         raise FileError(given=f"Could not read {path}.", do="Check the path and the working directory.") from None
     except (BadZipFile, zlib.error, NotImplementedError, EOFError, *UNREADABLE):
         raise _damaged(path) from None
-    if not isinstance(content, dict) or content.get("kind") != KIND or not isinstance(content.get("version"), int):
+    if (
+        not isinstance(content, dict)
+        or content.get("kind") not in (KIND, SEVERAL)
+        or not isinstance(content.get("version"), int)
+    ):
         raise _damaged(path)
     if content["version"] > VERSION:
         raise FileError(
@@ -125,6 +137,16 @@ def read(path: Path) -> SavedModel:
         given=f"{path} was written by Sitr {content.get('sitr')}, and Sitr {sitr_version()} cannot read it.",
         do="Use the version that wrote it, or repeat the request, at no charge where its tables are kept.",
     )
+
+
+def holds_several(path: Path) -> bool:
+    """Whether a file holds the models of several tables; False if it cannot be read, which `read` explains."""
+    try:
+        with ZipFile(path) as file:
+            part = file.getinfo(CONTENT)
+            return part.file_size <= MOST_JSON and json.loads(_unpacked(file, part)).get("kind") == SEVERAL
+    except (OSError, BadZipFile, zlib.error, NotImplementedError, EOFError, *UNREADABLE):
+        return False
 
 
 def _parts(path: Path, file: ZipFile) -> tuple[Any, list[Any]]:
@@ -159,9 +181,15 @@ def _array(data: bytes) -> Any:
 
 
 def _built(content: dict[str, Any], arrays: list[Any]) -> SavedModel:
-    schema = pa.ipc.read_schema(pa.py_buffer(b64decode(content["schema"], validate=True)))
     inside = {name: built(part, aside=arrays) for name, part in content["portrait"].items()}
-    return SavedModel(Portrait(schema=schema, **inside), _received(content["receipt"]), content["rows"])
+    receipt, rows = _received(content["receipt"]), content["rows"]
+    if content["kind"] == SEVERAL:
+        return SavedModel(Crowd(schemas=tuple(map(_schema, content["schema"])), **inside), receipt, rows)
+    return SavedModel(Portrait(schema=_schema(content["schema"]), **inside), receipt, rows)
+
+
+def _schema(text: str) -> pa.Schema:
+    return pa.ipc.read_schema(pa.py_buffer(b64decode(text, validate=True)))
 
 
 def _possible(saved: SavedModel) -> bool:
@@ -172,6 +200,8 @@ def _possible(saved: SavedModel) -> bool:
         return False
     if not (rows is None or (type(rows) is int and rows >= 0)) or not portrait.measured.possible():
         return False
+    if isinstance(portrait, Crowd):
+        return portrait.possible() and _of_several(portrait)
     derived = {each.column.name for each in portrait.structure.derived}
     diary, people = portrait.plan.diary, portrait.plan.people
     person = set() if diary is None else {diary.unit.column}
@@ -181,7 +211,25 @@ def _possible(saved: SavedModel) -> bool:
         return False
     if people is not None and not _models(portrait.people, people.sheet.grid):
         return False
-    return _models(portrait.model, portrait.plan.sheet.grid) and _drawable(portrait)
+    return _models(portrait.model, portrait.plan.sheet.grid) and _drawable(portrait.plan.diary, portrait.model)
+
+
+def _of_several(found: Crowd) -> bool:
+    """Whether these are models of people and of the steps in each table, as the plan says."""
+    plan = found.plan
+    if plan.people.sheet != plan.diaries.people_sheet() or not _models(found.people, plan.people.sheet.grid):
+        return False
+    tables = zip(plan.diaries.tables, plan.steps, found.steps, strict=True)
+    return all(_of_table(table, own, model) for table, own, model in tables)
+
+
+def _of_table(table: TableDiary, plan: SynthesisPlan | None, model: Any) -> bool:
+    """Whether this is a model of the steps in a table; none, if a person has at most one row there."""
+    if plan is None or model is None:
+        return not table.varying
+    if plan.diary != table or plan.sheet != table.steps_sheet():
+        return False
+    return _models(model, plan.sheet.grid) and _drawable(table, model)
 
 
 def _models(model: Any, grid: Grid) -> bool:
@@ -191,9 +239,8 @@ def _models(model: Any, grid: Grid) -> bool:
     return bool(model.shape == (grid.size,)) and _is_law(model)
 
 
-def _drawable(portrait: Portrait) -> bool:
+def _drawable(diary: Diary | None, model: Any) -> bool:
     """Whether the model of steps has the terms by which the next row is drawn."""
-    diary, model = portrait.plan.diary, portrait.model
     if diary is None or not isinstance(model, WeightedRows):
         return True
     columns = range(diary.given, len(model.atoms))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from sitr import arguments
 from sitr.backends import opening
@@ -31,6 +31,7 @@ from sitr.errors import BackendFailure, DescriptionError, QuestionError, Unknown
 from sitr.namespace import Later
 from sitr.neighbors.unit import Row
 from sitr.questions.aggregate.catalog import Catalog, PublicTable
+from sitr.questions.synthetic.diaries import Found, TableDiary
 from sitr.questions.synthetic.diary import Diary
 from sitr.questions.synthetic.sheet import Sheet
 
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from sitr.questions.synthetic.axes import Codes
 else:  # only public tables in memory need it
     pa = Later("pyarrow")
+
+Written = TypeVar("Written", bound=Diary)
 
 Source: TypeAlias = "Path | DatabaseTable | FileTable | pa.Table"
 """A file, which is read when needed, a table in the database of the protected one, or rows in memory."""
@@ -175,17 +178,37 @@ def coded(rows: DuckDB, sheet: Sheet | Diary) -> Codes:
     A period says which rows are protected together. It does not matter here: drawn rows may lack its date, and a public
     table may be of another period.
     """
-    rows = replace(rows, zones={axis.column.name: axis.column.zone for axis in sheet.axes if axis.column.zone})
+    rows = _zoned(rows, sheet)
     try:
         if isinstance(sheet, Diary):
-            everyone = replace(sheet, unit=replace(sheet.unit, period=None))
-            return sheet.steps(rows.read(everyone, salt=0))
+            return sheet.steps(rows.read(_ever(sheet), salt=0))
         found: Codes = rows.read(Sheet(sheet.axes, Row(), sheet.relation, 1), salt=0)
         return found
     except BackendFailure:
-        pass
+        raise _unlike(rows, sheet) from None
+
+
+def named(rows: DuckDB, diary: TableDiary) -> Found:
+    """Public rows of one of several tables: as cells, with the id of the person of each."""
+    rows = _zoned(rows, diary)
+    try:
+        return rows.read(_ever(diary), salt=0)  # type: ignore[no-any-return]
+    except BackendFailure:
+        raise _unlike(rows, diary) from None
+
+
+def _zoned(rows: DuckDB, sheet: Sheet | Diary) -> DuckDB:
+    return replace(rows, zones={axis.column.name: axis.column.zone for axis in sheet.axes if axis.column.zone})
+
+
+def _ever(diary: Written) -> Written:
+    """The rows of all periods."""
+    return replace(diary, unit=replace(diary.unit, period=None))
+
+
+def _unlike(rows: DuckDB, sheet: Sheet | Diary) -> QuestionError:
     missing = [name for name in _columns(sheet) if name not in rows.kinds()]
-    raise QuestionError(
+    return QuestionError(
         wanted=f"a table with the columns {', '.join(_columns(sheet))}",
         given=f"one without {', '.join(missing)}" if missing else "one in which some have other types",
         do="Use rows that were drawn here, or a public table like the data set.",

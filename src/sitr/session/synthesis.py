@@ -94,7 +94,7 @@ class Synthesis(Request[Synthetic]):
         """
         paid = price_of(price, **amounts)
         check_number(rows)
-        schema, asked = self._schema(), self._with(quality, rows)
+        schema, asked = self.drawn_schema(), self._with(quality, rows)
         made: list[Synthetic] = []
 
         def then(measured: Measured, receipt: Receipt) -> QualityStage:
@@ -125,7 +125,7 @@ class Synthesis(Request[Synthetic]):
             )
         return Synthetic(measured, receipt, self, fitted, rows)
 
-    def _schema(self) -> pa.Schema:
+    def drawn_schema(self) -> pa.Schema:
         """The types of the columns, after checking that they are still those described and hold every public value."""
         check_unchanged(self.at.backend, self.at.table)
         there = self.at.backend.schema()

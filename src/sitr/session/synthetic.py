@@ -27,6 +27,7 @@ from sitr.numbers import Number
 from sitr.questions.synthetic import quality
 from sitr.questions.synthetic.agreement import Agreement, agreement
 from sitr.questions.synthetic.axes import Codes
+from sitr.questions.synthetic.crowd import Crowd
 from sitr.questions.synthetic.portrait import Portrait
 from sitr.questions.synthetic.quality import QualityQuestion
 from sitr.questions.synthetic.regression import regression
@@ -278,6 +279,8 @@ def load(path: str | Path) -> Synthetic:
     The file is checked before it is used, and no code in it is run. It needs neither the data nor the ledger.
     """
     found = model_file.read(arguments.path(path, of="model.sitr"))
+    if isinstance(found.portrait, Crowd):
+        raise InvalidUse(given=f"{path} holds the models of several tables.", do="Read it with sitr.load_together(…).")
     return Synthetic(found.portrait.measured, found.receipt, None, found.portrait, found.rows)
 
 

@@ -187,6 +187,23 @@ def judged(dice: random.Random, folder: Path | None) -> Any:
     return request, cost, {"quality": cost}
 
 
+def together(dice: random.Random, folder: Path | None) -> Any:
+    """Synthetic rows of two tables of the same people, of which one may have several rows of a person."""
+    cost = price(dice, "paz")
+    said: dict[str, Any] = {"unit": "patient", "max_groups": 1, "relation": dice.choice([*sitr.Relation])}
+    few = dice.choice([1, 3])
+    first = sitr.protect(
+        ROWS, name="visits", keys={"ward": WARDS}, bounds={"cost": (0, 50)}, **said, max_rows_per_group=few
+    )
+    second = sitr.protect(OTHER, name="doses", bounds={"dose": (0, 8)}, **said, max_rows_per_group=2)
+    budgets = [data.budget(cost * 2, ledger=ledger(dice, folder)) for data in (first, second)]
+    asked = [
+        budget.synthesize(columns=[name], bins=4, people=True)
+        for budget, name in zip(budgets, ("ward", "dose"), strict=True)
+    ]
+    return sitr.synthesize_together(*asked), cost
+
+
 def joined(dice: random.Random, folder: Path | None) -> Any:
     """Two protected tables."""
     cost = price(dice, "paz")
@@ -330,7 +347,7 @@ Make = Callable[[random.Random, Path | None], Any]
 KINDS: dict[str, Make] = {
     make.__name__: make
     for make in (
-        *(aggregate, selected, batch, histogram, ranges, sparse, synthetic, judged, suggested, auto, joined),
+        *(aggregate, selected, batch, histogram, ranges, sparse, synthetic, judged, suggested, auto, joined, together),
         *(tables, groupings, published, people, shown, moments, elsewhere, statistic),
     )
 }

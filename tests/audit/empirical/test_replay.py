@@ -20,6 +20,7 @@ from sitr.neighbors.distance import Distance
 from sitr.noise import discrete_laplace
 from sitr.questions.statistic.question import StatisticQuestion
 from sitr.questions.synthetic.question import SyntheticQuestion
+from sitr.questions.synthetic.several import SeveralQuestion
 from sitr.session.budget import Budget
 from tests.laws import walk
 from tests.laws.test_questions import FREE, KINDS, WARDS
@@ -60,7 +61,7 @@ def test_missing_numbers_are_infinitely_far_away() -> None:
 
 # Query plans
 
-APART = {StatisticQuestion, SyntheticQuestion}
+APART = {SeveralQuestion, StatisticQuestion, SyntheticQuestion}
 """Their mechanisms find out from the data how far an answer may move, or are made after the plan."""
 
 

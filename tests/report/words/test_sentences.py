@@ -53,6 +53,7 @@ from sitr.report.views import views
 from sitr.report.words.arabic.arabic import ARABIC
 from sitr.report.words.english.english import ENGLISH
 from tests.report import test_histogram as histograms
+from tests.report import test_several as drawn_together
 from tests.report import test_statistic as statistics
 from tests.report import test_synthetic as synthesized
 from tests.report import test_tables as tabulated
@@ -123,6 +124,10 @@ def samples() -> dict[str, list[Any]]:
         "Total | None": [None, Total(0.5, 0.75, two_sided=True)],
         "Total": [Total(0.5, 0.75, two_sided=True), Total(0.0, 0.75, two_sided=False)],
         "Receipt": [certified(releases[0]).receipt, receipt],
+        "SeveralPlan": [drawn_together.made().plan],
+        "Crowd": [drawn_together.made()],
+        "Mapping[str, int] | None": [None, {"س": 5}],
+        "Sequence[Sequence[str]]": [[("س", "ص")] * count for count in (1, 3, 12)],
         "Sequence[str]": [("س", "ص")],
         "Sequence[Left]": [(Left("س", PureDP(0.5), PureDP(1.0)), Left("ص", PureDP(1.5), PureDP(2.0)))],
         "Iterable[str]": [("س", "ص")],

@@ -63,11 +63,11 @@ def agreement(portrait: Portrait, codes: Codes) -> Agreement:
     people: tuple[TableFit, ...] = ()
     if diary is not None and measured.people is not None:
         fixed = 1 + len(diary.constant)
-        people = _fits(measured.people, codes[codes[:, fixed] == 0][:, :fixed])  # the first row of each person
-    return Agreement(_fits(measured, codes), people)
+        people = fits(measured.people, codes[codes[:, fixed] == 0][:, :fixed])  # the first row of each person
+    return Agreement(fits(measured, codes), people)
 
 
-def _fits(measured: Measured, codes: Codes) -> tuple[TableFit, ...]:
+def fits(measured: Measured, codes: Codes) -> tuple[TableFit, ...]:
     names, total = measured.plan.sheet.names, max(measured.total, 1.0)
     found = []
     for columns, counts, deviation, groups in _tables(measured):

@@ -78,12 +78,12 @@ class Diary:
     def people_sheet(self) -> Sheet:
         """The table of people: the number of rows, and what is constant."""
         fixed = tuple(self.axes[place] for place in self.constant)
-        return Sheet((_numbers(NUMBER, self.most_rows), *fixed), self.unit, self.relation, 1)
+        return Sheet((numbers(NUMBER, self.most_rows), *fixed), self.unit, self.relation, 1)
 
     def steps_sheet(self) -> Sheet:
         """The table of steps: what is given (people, place and previous values), then the values now."""
         now = tuple(self.axes[place] for place in self.varying)
-        given = (*self.people_sheet().axes, _numbers(PLACE, self.most_rows), *map(_previous, now))
+        given = (*self.people_sheet().axes, numbers(PLACE, self.most_rows), *map(previous, now))
         return Sheet((*given, *now), self.unit, self.relation, self.most_rows)
 
     @property
@@ -93,12 +93,12 @@ class Diary:
 
     def people(self, found: Codes) -> Codes:
         """One row for each person, from what a backend reads."""
-        read = _Read.of(found)
+        read = Read.of(found)
         return np.column_stack([read.numbers - 1, read.codes[read.firsts][:, list(self.constant)]])
 
     def steps(self, found: Codes) -> Codes:
         """One row for each row of each person, beside the row before it."""
-        read = _Read.of(found)
+        read = Read.of(found)
         whose = np.repeat(np.arange(len(read.firsts)), read.numbers)
         fixed = read.codes[read.firsts[whose]][:, list(self.constant)]
         place = np.arange(len(read.codes)) - read.firsts[whose]
@@ -112,11 +112,11 @@ class Diary:
 
     def absent(self) -> Codes:
         """The cells of the previous values in the first row of a person: NULL."""
-        return np.array([size(_previous(self.axes[place])) - 1 for place in self.varying], dtype=np.int64)
+        return np.array([size(previous(self.axes[place])) - 1 for place in self.varying], dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class Read:
     """What a backend reads, sorted by person and place: where people begin, and how many rows they have."""
 
     codes: Codes
@@ -124,19 +124,19 @@ class _Read:
     numbers: Codes
 
     @classmethod
-    def of(cls, found: Codes) -> _Read:
+    def of(cls, found: Codes) -> Read:
         person, place = found[:, 0], found[:, 1]
         sorted_ = found[np.lexsort((place, person))]
         _, firsts, numbers = np.unique(sorted_[:, 0], return_index=True, return_counts=True)
         return cls(sorted_[:, 2:], firsts.astype(np.int64), numbers.astype(np.int64))
 
 
-def _numbers(name: str, most: int) -> Granular:
+def numbers(name: str, most: int) -> Granular:
     """Whole numbers from 1, each in a cell of its own."""
     return Granular(Column(name, Kind.INTEGER), 1, most, Fraction(1), most, Rule.DROP)
 
 
-def _previous(axis: Drawable) -> Drawable:
+def previous(axis: Drawable) -> Drawable:
     """The cells of the previous value; in a first row, where there is none, it is NULL."""
     column = replace(axis.column, name=f"{PREVIOUS}{axis.column.name}")
     return replace(axis, column=column, missing=Rule.CELL)

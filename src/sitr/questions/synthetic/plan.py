@@ -276,6 +276,24 @@ def diary_plan(
     return replace(second, measurements=measured, diary=diary, people=replace(first, measurements=tuple(named)))
 
 
+def shared_plans(
+    sheets: Sequence[tuple[Sheet, Fraction, Method | None]], price: Promise, *, text: str
+) -> list[SynthesisPlan]:
+    """The plans of several sheets, each with its part of one price: of ε, ρ or μ², whatever one person moves it by."""
+    for sheet, _, method in sheets:
+        _check(sheet, method)
+
+    def best(way: Way) -> list[Division]:
+        return [
+            min((Division(sheet, _part(way, part), each) for each in _methods(sheet, method)), key=error)
+            for sheet, part, method in sheets
+        ]
+
+    error = Division.expected_error
+    found = min(map(best, ways(affordable(price))), key=lambda divisions: sum(map(error, divisions)))
+    return [_planned(division, text) for division in found]
+
+
 def _part(way: Way, fraction: Fraction) -> Way:
     """A part of what a way buys; what is charged is the whole."""
     return Way(way.charged, way.bought.share(fraction))

@@ -129,7 +129,7 @@ class Portrait:
                 kept = ~np.isin(whose, whose[broken(self.never, drawn)])
                 drawn, whose = drawn.filter(pa.array(kept)), whose[kept]
             different, numbers = np.unique(whose, return_inverse=True)
-            pieces.append(self._numbered(diary, drawn, numbers + 1 + after + wanted - missing))
+            pieces.append(numbered(diary, drawn, numbers + 1 + after + wanted - missing, schema=self.schema))
             missing -= len(different)
             if missing == 0:
                 break
@@ -145,32 +145,13 @@ class Portrait:
     def _rows(self, rows: int, coins: Coins) -> pa.Table:
         possible = self.structure.possible(self.axes)
         codes = self._codes(rows, coins, possible)
-        return self._valued(self.axes, codes, possible, coins)
+        return _valued(self.axes, codes, possible, self.schema, coins)
 
     def _people(self, diary: Diary, people: int, coins: Coins) -> tuple[pa.Table, Codes]:
         """The rows of this many people, and the person of each row."""
         assert self.people is not None
         whose, codes = drawn_people(diary, self.people, self.model, people, coins=coins)
-        drawn = self._valued(diary.axes, codes, self.structure.possible(diary.axes), coins)
-        firsts = pa.array(np.searchsorted(whose, whose))
-        for place in diary.constant:  # values within a cell differ
-            drawn = drawn.set_column(place, drawn.schema.field(place), drawn.column(place).take(firsts))
-        return (drawn if diary.order is None else _in_order(drawn, whose, diary.order.name, self.structure)), whose
-
-    def _numbered(self, diary: Diary, drawn: pa.Table, numbers: Codes) -> pa.Table:
-        """The rows with the numbers of their people in front."""
-        field = self.schema.field(diary.unit.column)
-        return drawn.add_column(0, field, pa.array(numbers, pa.int64()).cast(field.type))
-
-    def _valued(self, axes: tuple[Drawable, ...], codes: Codes, possible: Possible | None, coins: Coins) -> pa.Table:
-        """Values for cells, after cells were exchanged so that they can come together."""
-        if possible is not None:
-            codes = made_possible(codes, possible, coins=coins)
-        fields = [self.schema.field(axis.column.name) for axis in axes]
-        return pa.Table.from_arrays(
-            drawn_columns(axes, codes, [each.type for each in fields], possible, coins=coins),
-            schema=pa.schema(fields),
-        )
+        return whole_people(diary, whose, codes, schema=self.schema, structure=self.structure, coins=coins), whose
 
     def _codes(self, rows: int, coins: Coins, possible: Possible | None) -> Codes:
         if isinstance(self.model, WeightedRows):
@@ -178,6 +159,36 @@ class Portrait:
         shape = self.plan.sheet.grid.shape
         cells = from_joint(possible_joint(self.model, shape, possible), rows, coins=coins)
         return np.column_stack(np.unravel_index(cells, shape))
+
+
+def whole_people(
+    diary: Diary, whose: Codes, codes: Codes, *, schema: pa.Schema, structure: Structure, coins: Coins
+) -> pa.Table:
+    """Values for the rows of whole people: constant within each, and in their order."""
+    drawn = _valued(diary.axes, codes, structure.possible(diary.axes), schema, coins)
+    firsts = pa.array(np.searchsorted(whose, whose))
+    for place in diary.constant:  # values within a cell differ
+        drawn = drawn.set_column(place, drawn.schema.field(place), drawn.column(place).take(firsts))
+    return drawn if diary.order is None else _in_order(drawn, whose, diary.order.name, structure)
+
+
+def numbered(diary: Diary, drawn: pa.Table, numbers: Codes, *, schema: pa.Schema) -> pa.Table:
+    """The rows with the numbers of their people in front."""
+    field = schema.field(diary.unit.column)
+    return drawn.add_column(0, field, pa.array(numbers, pa.int64()).cast(field.type))
+
+
+def _valued(
+    axes: tuple[Drawable, ...], codes: Codes, possible: Possible | None, schema: pa.Schema, coins: Coins
+) -> pa.Table:
+    """Values for cells, after cells were exchanged so that they can come together."""
+    if possible is not None:
+        codes = made_possible(codes, possible, coins=coins)
+    fields = [schema.field(axis.column.name) for axis in axes]
+    return pa.Table.from_arrays(
+        drawn_columns(axes, codes, [each.type for each in fields], possible, coins=coins),
+        schema=pa.schema(fields),
+    )
 
 
 def portrait(
@@ -190,20 +201,31 @@ def portrait(
 ) -> Portrait:
     """Fit a model to noisy marginals; `schema` gives the types of the columns."""
     plan = measured.plan
-    model: Model = measured.shares[0] if plan.method is Method.JOINT else fit(measured, progress=progress)
-    if plan.diary is not None and isinstance(model, WeightedRows):
-        model = replace(model, potentials=potentials(model, given=plan.diary.given, total=measured.total))
-    people: Model | None = None
-    if measured.people is not None:
-        joint = measured.people.plan.method is Method.JOINT
-        people = measured.people.shares[0] if joint else fit(measured.people)
-    axes = {axis.column.name: axis for axis in plan.declared}
+    people = None if measured.people is None else fitted(measured.people)
+    schema = types_of(plan.declared, schema)
+    return Portrait(measured, fitted(measured, progress=progress), schema, never, structure, people)
+
+
+def fitted(measured: Measured, *, progress: Progress | None = None) -> Model:
+    """The model of the columns of a sheet; of steps, with the terms by which the next row is drawn."""
+    plan = measured.plan
+    if plan.method is Method.JOINT:
+        return measured.shares[0]
+    model = fit(measured, progress=progress)
+    if plan.diary is None:
+        return model
+    return replace(model, potentials=potentials(model, given=plan.diary.given, total=measured.total))
+
+
+def types_of(axes: tuple[Drawable, ...], schema: pa.Schema) -> pa.Schema:
+    """The fields of drawn rows: NULL only where a column has a cell for it, or in the original."""
+    cut = {axis.column.name: axis for axis in axes}
     fields = []
     for each in schema:
-        axis = axes.get(each.name)
+        axis = cut.get(each.name)
         null = axis is None or axis.missing is Rule.CELL or each.nullable
         fields.append(each.with_nullable(null).remove_metadata())
-    return Portrait(measured, model, pa.schema(fields), never, structure, people)
+    return pa.schema(fields)
 
 
 def _in_order(rows: pa.Table, whose: Codes, order: str, structure: Structure) -> pa.Table:

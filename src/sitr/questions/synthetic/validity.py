@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date
 from enum import Enum
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
@@ -13,9 +14,11 @@ from numpy.typing import NDArray
 
 from sitr.dataclass import dataclass
 from sitr.dataset.cells import Categories, Drawable, Rule
+from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.synthetic.diary import Diary
 from sitr.questions.synthetic.portrait import Portrait
 from sitr.questions.synthetic.rules import broken
+from sitr.questions.synthetic.structure import Structure
 
 
 class Demand(Enum):
@@ -31,6 +34,11 @@ class Demand(Enum):
     CONSTANT = "constant"
     CAPPED = "capped"
     IN_ORDER = "in order"
+    AMONG = "among"
+
+
+NOWHERE: Mapping[str, pa.ChunkedArray] = MappingProxyType({})
+"""No other table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +52,56 @@ class Checked:
 
 def validity(portrait: Portrait, rows: pa.Table, again: pa.Table) -> tuple[Checked, ...]:
     """Every demand on these rows; `again` are the same rows with their derived columns computed again."""
-    return tuple(_checked(portrait, rows, again))
+    plan = portrait.plan
+    return checked(
+        plan.declared,
+        plan.diary,
+        schema=portrait.schema,
+        structure=portrait.structure,
+        never=portrait.never,
+        rows=rows,
+        again=again,
+    )
 
 
-def _checked(portrait: Portrait, rows: pa.Table, again: pa.Table) -> Iterator[Checked]:
-    structure = portrait.structure
-    for field in portrait.schema:
+def checked(
+    axes: tuple[Drawable, ...],
+    diary: Diary | None,
+    *,
+    schema: pa.Schema,
+    structure: Structure,
+    never: tuple[Expression, ...],
+    rows: pa.Table,
+    again: pa.Table,
+    among: Mapping[str, pa.ChunkedArray] = NOWHERE,
+) -> tuple[Checked, ...]:
+    """The same for columns and rules by themselves. Everyone must be `among` these ids, by the name of their table."""
+    found = [*_of_columns(axes, schema, rows), *_of_rules(structure, rows, again)]
+    if diary is not None:
+        found += _of_people(diary, rows)
+        for name, ids in among.items():
+            own = _plain(rows[diary.unit.column]).cast(pa.string())
+            without = pc.invert(pc.is_in(own, value_set=_plain(ids).cast(pa.string()).combine_chunks()))
+            found.append(Checked(Demand.AMONG, (diary.unit.column, name), _count(without)))
+    if never:
+        found.append(Checked(Demand.NEVER, (), int(broken(never, rows).sum())))
+    return tuple(found)
+
+
+def _of_columns(axes: tuple[Drawable, ...], schema: pa.Schema, rows: pa.Table) -> Iterator[Checked]:
+    """What is demanded of single columns."""
+    for field in schema:
         same = field.name in rows.schema.names and rows.schema.field(field.name).type == field.type
         yield Checked(Demand.TYPE, (field.name,), 0 if same else rows.num_rows)
-    for axis in portrait.plan.declared:
+    for axis in axes:
         column = _plain(rows[axis.column.name])
         yield Checked(Demand.VALUES, (axis.column.name,), _count(_outside(axis, column)))
         if axis.missing is not Rule.CELL:
             yield Checked(Demand.NULL, (axis.column.name,), column.null_count)
+
+
+def _of_rules(structure: Structure, rows: pa.Table, again: pa.Table) -> Iterator[Checked]:
+    """What is demanded of the columns of a row together."""
     for each in structure.derived:
         name = each.column.name
         one, other = _plain(rows[name]), _plain(again[name])
@@ -68,10 +113,6 @@ def _checked(portrait: Portrait, rows: pa.Table, again: pa.Table) -> Iterator[Ch
     for group in structure.together:
         nulls = np.column_stack([pc.is_null(rows[name]).to_numpy() for name in group])
         yield Checked(Demand.TOGETHER, group, int((nulls.any(axis=1) & ~nulls.all(axis=1)).sum()))
-    if (diary := portrait.plan.diary) is not None:
-        yield from _of_people(diary, rows)
-    if portrait.never:
-        yield Checked(Demand.NEVER, (), int(broken(portrait.never, rows).sum()))
 
 
 def _of_people(diary: Diary, rows: pa.Table) -> Iterator[Checked]:

@@ -73,6 +73,7 @@ MOVED = {
     "sitr.questions.histogram.fit.HistogramPlan": Later("sitr.report.evidence.histogram"),
     "sitr.questions.suggest.question.SuggestionPlan": Later("sitr.report.evidence.suggest"),
     "sitr.questions.synthetic.plan.SynthesisPlan": Later("sitr.report.evidence.synthetic"),
+    "sitr.questions.synthetic.several.SeveralPlan": Later("sitr.report.evidence.several"),
     "sitr.questions.tables.grouping.GroupingPlan": Later("sitr.report.evidence.tables"),
     "sitr.questions.tables.plan.TablesPlan": Later("sitr.report.evidence.tables"),
 }

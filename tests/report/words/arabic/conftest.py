@@ -26,6 +26,7 @@ from sitr.report.paper import Paper
 from sitr.report.words.arabic.arabic import ARABIC
 from sitr.report.words.words import Words
 from tests.report import test_histogram as histograms
+from tests.report import test_several as drawn_together
 from tests.report import test_statistic as statistics
 from tests.report import test_synthetic as synthesized
 from tests.report.conftest import RELEASES, certified
@@ -76,6 +77,7 @@ PAPERS: dict[str, Callable[..., Paper]] = {
     "statistic, random": partial(_statistic, statistics.RECORD),
     "statistic, several": partial(_statistic, PLAIN),
     "synthetic": _synthetic,
+    "synthetic, several tables": lambda words=ARABIC: drawn_together.page(words=words),
 }
 """The paper of each kind of answer, in Arabic or in the given words."""
 

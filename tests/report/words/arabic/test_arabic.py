@@ -35,7 +35,23 @@ OWN = {
     *("City", "hospital", "Sitr", "UTC", "SHA", "noor", "me", "amal", "poll", "visits", "people", "ward", "cost"),
     *("cardiology", "emergency", "maternity", "oncology", "day", "change", "urgent", "patient", "COUNT", "SUM"),
     *("DISTINCT", "Composed", "Mechanism", "parts", "Made", "age", "census", "script", "alert", "red", "markup"),
-    *("two", "lines", "and", "turned", "quoted", "single", "rare", "sitr", "check", "py", "gz"),
+    *(
+        "patients",
+        "drugs",
+        "drug",
+        "sex",
+        "two",
+        "lines",
+        "and",
+        "turned",
+        "quoted",
+        "single",
+        "rare",
+        "sitr",
+        "check",
+        "py",
+        "gz",
+    ),
 }
 """Names and code in the fixtures: each stands alone in a cell or a heading, not in a sentence."""
 
@@ -55,7 +71,8 @@ def _strict(monkeypatch: pytest.MonkeyPatch) -> None:
 def check(said: list[str]) -> None:
     """No word is English but for the names in the fixtures."""
     for text in said:
-        assert set(english(re.sub("x{9,}", "", text))) <= OWN, text
+        named = re.sub(r"\b(rows_in|first|previous)_\w+|place_of_row", "", text)  # columns that are counted
+        assert set(english(re.sub("x{9,}", "", named))) <= OWN, text
 
 
 @pytest.mark.sampled(11)

@@ -39,6 +39,7 @@ from sitr.report.words.arabic.nouns import PERIODS, confidence, noise, unit, uni
 from sitr.report.words.arabic.questions import question
 from sitr.report.words.arabic.ranks import RankWords
 from sitr.report.words.arabic.server import ServerWords
+from sitr.report.words.arabic.several import SeveralWords
 from sitr.report.words.arabic.standing import StandingWords
 from sitr.report.words.arabic.statistic import StatisticWords
 from sitr.report.words.arabic.suggest import SuggestWords
@@ -67,6 +68,7 @@ class Arabic:
     histogram: HistogramWords = field(default_factory=HistogramWords)
     statistic: StatisticWords = field(default_factory=StatisticWords)
     tables: TablesWords = field(default_factory=TablesWords)
+    crowd: SeveralWords = field(default_factory=SeveralWords)
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)
     accounting: AccountingWords = field(default_factory=AccountingWords)
     verify: VerifyWords = field(default_factory=VerifyWords)

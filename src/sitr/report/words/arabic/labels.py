@@ -25,6 +25,7 @@ LABELS: Mapping[str, str] = {
     "The question": "السؤال",
     "How the rows were read": "كيف قُرئت الصفوف",
     "The join": "الضم",
+    "Several budgets": "ميزانيات عدة",
     "How the caps were chosen": "كيف اختيرت السقوف",
     "The record": "القيد",
     "How the promise could fail": "كيف يمكن أن يخفق الوعد",

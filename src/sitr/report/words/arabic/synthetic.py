@@ -24,6 +24,22 @@ else:
     planned = Later("sitr.questions.synthetic.plan")
 
 
+_DEMANDS = {
+    "type": "نوع العمود",
+    "values": "قيم علنية فقط، ضمن الحدود",
+    "null": f"لا قيمة {ltr('NULL')}",
+    "derived": "يساوي ما تحسبه قاعدته",
+    "ordered": "الأول لا يزيد على الثاني",
+    "together": f"{ltr('NULL')} معًا أو لا شيء",
+    "constant": "واحد في كل صفوف الشخص",
+    "capped": "لا تزيد صفوف الشخص على السقف",
+    "in order": "مرتب ضمن صفوف الشخص",
+    "among": "لكل شخص صف في الجدول الآخر",
+    "never": "لا صف يحقق شرطًا ممنوعًا",
+}
+"""What is checked of rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class SyntheticWords:
     """Rows drawn from a model that fits noisy tables."""
@@ -110,26 +126,7 @@ class SyntheticWords:
 
     def demand(self, checked: Checked, /) -> str:
         """What was checked."""
-        match checked.demand.value:
-            case "type":
-                return "نوع العمود"
-            case "values":
-                return "قيم علنية فقط، ضمن الحدود"
-            case "null":
-                return f"لا قيمة {ltr('NULL')}"
-            case "derived":
-                return "يساوي ما تحسبه قاعدته"
-            case "ordered":
-                return "الأول لا يزيد على الثاني"
-            case "together":
-                return f"{ltr('NULL')} معًا أو لا شيء"
-            case "constant":
-                return "واحد في كل صفوف الشخص"
-            case "capped":
-                return "لا تزيد صفوف الشخص على السقف"
-            case "in order":
-                return "مرتب ضمن صفوف الشخص"
-        return "لا صف يحقق شرطًا ممنوعًا"
+        return _DEMANDS[checked.demand.value]
 
     def valid(self, broken: int, rows: int, /) -> str:
         """How many rows break a demand."""

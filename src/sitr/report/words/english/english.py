@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from sitr.report.words.english.joins import JoinWords
     from sitr.report.words.english.ranks import RankWords
     from sitr.report.words.english.server import ServerWords
+    from sitr.report.words.english.several import SeveralWords
     from sitr.report.words.english.standing import StandingWords
     from sitr.report.words.english.statistic import StatisticWords
     from sitr.report.words.english.suggest import SuggestWords
@@ -80,6 +81,9 @@ class English:
     )
     statistic: StatisticWords = field(
         default_factory=lambda: _words(Later("sitr.report.words.english.statistic", made="StatisticWords"))
+    )
+    crowd: SeveralWords = field(
+        default_factory=lambda: _words(Later("sitr.report.words.english.several", made="SeveralWords"))
     )
     synthetic: SyntheticWords = field(
         default_factory=lambda: _words(Later("sitr.report.words.english.synthetic", made="SyntheticWords"))

@@ -22,6 +22,22 @@ else:
     planned = Later("sitr.questions.synthetic.plan")
 
 
+_DEMANDS = {
+    "type": "the type of the column",
+    "values": "only public values, within bounds",
+    "null": "no NULL",
+    "derived": "equal to what its rule computes",
+    "ordered": "the first is at most the second",
+    "together": "NULL together, or not at all",
+    "constant": "the same in all rows of a person",
+    "capped": "no more rows of a person than the cap",
+    "in order": "in order within a person",
+    "among": "everyone has a row in the other table",
+    "never": "no row meets a condition that none may meet",
+}
+"""What is checked of rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class SyntheticWords:
     """Rows drawn from a model that fits noisy tables."""
@@ -108,26 +124,7 @@ class SyntheticWords:
 
     def demand(self, checked: Checked, /) -> str:
         """What was checked."""
-        match checked.demand.value:
-            case "type":
-                return "the type of the column"
-            case "values":
-                return "only public values, within bounds"
-            case "null":
-                return "no NULL"
-            case "derived":
-                return "equal to what its rule computes"
-            case "ordered":
-                return "the first is at most the second"
-            case "together":
-                return "NULL together, or not at all"
-            case "constant":
-                return "the same in all rows of a person"
-            case "capped":
-                return "no more rows of a person than the cap"
-            case "in order":
-                return "in order within a person"
-        return "no row meets a condition that none may meet"
+        return _DEMANDS[checked.demand.value]
 
     def valid(self, broken: int, rows: int, /) -> str:
         """How many rows break a demand."""
