@@ -213,7 +213,7 @@ def _private_subgroups(
     sizes, there = _subgroup_sizes(portrait, target), np.bincount(synthetic[:, target], minlength=len(labels))
     return tuple(
         Figure((f"{name} = {label}",), max(0.0, float(mean)) / size, error / size)
-        for label, mean, size, rows in zip(labels, means, sizes, there, strict=True)
+        for label, mean, size, rows in zip(labels, means.tolist(), sizes.tolist(), there, strict=True)
         if size >= 1 and rows
     )
 
