@@ -171,7 +171,7 @@ def _kept(real: Reals, drawn: Reals, deviation: float) -> list[int]:
 
 
 def _solved(whole: Reals, kept: list[int], deviation: float) -> tuple[Reals, Reals]:
-    """The coefficients, and the variance of each: of a sample of so many rows, and of the noise of the sums.
+    """The coefficients, and the variance of each: of a sample of this size, and of the noise of the sums.
 
     Noise of variance σ² in each sum moves δb − δA·β by variances σ²(1 + |β|²) and covariances σ²·β_a·β_b.
     """

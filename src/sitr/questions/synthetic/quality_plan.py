@@ -122,5 +122,5 @@ def _planned(sheet: Sheet, way: Way, text: str, looked: Judged, *, regression: b
 
 
 def _sums(numbers: int, moved: int) -> Distance:
-    """The distance of so many sums of sizes of differences."""
+    """The distance of this many sums of sizes of differences."""
     return Distance(l1=numbers * moved, l2_squared=numbers * moved**2, largest=moved)
