@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from sitr.questions.synthetic.quality_plan import QualityPlan
+from sitr.questions.synthetic.quality_plan import QualityPlan
 
 Names = tuple[str, ...]
 

@@ -16,7 +16,7 @@ from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.shared import SharedNoise
 from sitr.neighbors.distance import Distance
 from sitr.plans.plan import Measurement, Plan
-from sitr.questions.synthetic.moments import products
+from sitr.questions.synthetic.products import products
 from sitr.questions.synthetic.sheet import Sheet
 from sitr.questions.ways import Way, ways
 
@@ -63,7 +63,7 @@ class QualityPlan(Plan):
 
     Within the rows of each value v of a target, the distances D(v, j) of the K other columns are such a vector of
     length K for all values together. A row is counted by one value only, so that the D(v, j) of one column move by Δ₁
-    in sum over v, and by no more in length. `sitr.questions.synthetic.moments` has the distance of the regression.
+    in sum over v, and by no more in length. `sitr.questions.synthetic.products` has the distance of the regression.
     """
 
     related: int

@@ -8,8 +8,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from sitr.dataset.cells import Granular
-from sitr.questions.synthetic.moments import RESOLUTION
 from sitr.questions.synthetic.plan import SynthesisPlan
+from sitr.questions.synthetic.products import RESOLUTION
 from sitr.questions.synthetic.sheet import Sheet
 from sitr.report.evidence.adds import Adds, Counts, Moves
 
@@ -22,7 +22,7 @@ SUMS: Mapping[str, Callable[[int, int], int]] = {
 are one for each other column, because a row is in one subgroup."""
 
 PRODUCTS = "regression"
-"""The measurement of sums of products: see `sitr.questions.synthetic.moments.products`."""
+"""The measurement of sums of products: see `sitr.questions.synthetic.products.products`."""
 
 
 def moves(plan: SynthesisPlan) -> list[Moves]:
