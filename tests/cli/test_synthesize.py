@@ -86,6 +86,14 @@ def test_json(sitr: Sitr, description: Path) -> None:
     assert entries() == 1
 
 
+def test_a_target_is_compared_for_a_price(sitr: Sitr, description: Path) -> None:
+    words = ("--quality", "zcdp(0.4)", "--target", "insurance", "--rows", 100, "-o", "rows.csv", "--json")
+    told = sitr("synthesize", description, *PRICE, *FEW, *words).told()["quality"]
+    assert {each["columns"][0].partition(" = ")[0] for each in told["subgroups"]} == {"insurance"}
+    assert told["told_apart"]["columns"] == ["ward", "insurance"]
+    assert told["triples"] == []
+
+
 def test_people_with_all_their_rows(sitr: Sitr, description: Path) -> None:
     words = ("--people", "--constant", "insurance", "--rows-per-person", 3, "-o", "rows.parquet", "--json")
     done = sitr("synthesize", description, *PRICE, *FEW, *words)
@@ -161,6 +169,9 @@ def test_an_undeclared_table_is_refused_before_the_charge(sitr: Sitr, declared: 
         (("--holdout", "published", "--target", "nobody"), "QuestionError"),
         (("--holdout", "published", "--quality", "zcdp(0.01)"), "BadUsage"),
         (("--target", "ward"), "BadUsage"),
+        (("--triples",), "BadUsage"),
+        (("--quality", "zcdp(0.01)", "--triples"), "QuestionError"),
+        (("--quality", "zcdp(0.01)", "--target", "nobody"), "QuestionError"),
     ],
 )
 def test_a_comparison_that_must_fail_is_refused_before_the_charge(

@@ -159,6 +159,22 @@ def test_a_regression_in_both_languages() -> None:
     assert "regression" not in as_text(render(synthetic.quality(PUBLIC, None, private=True)))
 
 
+def test_what_a_price_shows_in_both_languages() -> None:
+    """A classifier of two columns stands for one of all, and says so; and errors have the noise in them."""
+    worst = Figure(("age", "<b>ward"), 0.5, 0.04)
+    lines = (Coefficient("age", 0.5, 0.75, 0.1),)
+    found = replace(FOUND, pairs=(Figure(("age", "sex"), 0.25, 0.04), worst), regression=lines)
+    english = " ".join(as_text(render(synthetic.quality(found, RECEIPT, private=True))).split())
+    assert "tells synthetic rows from real ones in at most 62.5% (± 1.0%) of cases" in english
+    assert "by no more than the 95% error of two samples, with the noise" in english
+    arabic = as_text(render(synthetic.quality(found, RECEIPT, private=True, words=ARABIC)))
+    assert "62.5%" in arabic
+    assert "مع الضوضاء" in arabic
+    told = synthetic.quality(found, RECEIPT, private=True).to_dict()
+    assert told["told_apart"] == {"columns": ["age", "<b>ward"], "found": 0.625, "error_95": 0.01}
+    assert synthetic.quality(PUBLIC, None, private=True).to_dict()["told_apart"] is None
+
+
 def test_quality_in_words() -> None:
     text = as_text(render(synthetic.quality(FOUND, RECEIPT, private=True)))
     assert "0.1235 ± 0.0010" in text

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import sitr
+from sitr.errors import QuestionError
 from sitr.mechanisms.smooth import SmoothNoise
 from sitr.noise.coins import Coins, TestCoins
 from sitr.sensitivity import median, smooth
@@ -119,6 +120,26 @@ def test_figures_of_a_paid_measurement(budget: Budget) -> None:
     assert (found.correlations, found.scores, answer.promise) == ((), None, PRICE)
     assert found.mean_single >= 0
     assert found.mean_pairs == found.pairs[0].found
+
+
+def test_a_target_is_compared_for_a_price(budget: Budget) -> None:
+    """Beside the rows that are there and, in one charge, with the rows: other figures, and so another question."""
+    rows = made(budget, None)
+    found = rows.measure(PRICE, target="ward")
+    kinds = found.to_pandas()["kind"].tolist()
+    assert kinds.count("subgroup") == len(found.released.subgroups) > 0
+    plain = rows.measure(PRICE)
+    assert plain.receipt is not None
+    assert found.receipt is not None
+    assert plain.receipt.entry.number == found.receipt.entry.number + 1
+    assert plain.released.subgroups == ()
+    together = budget.synthesize().release(PRICE, quality=PRICE, target="ward")
+    assert together.quality is not None
+    assert together.quality.released.subgroups
+    with pytest.raises(QuestionError, match="a target among the imitated columns"):
+        rows.measure(PRICE, target="wards")
+    with pytest.raises(QuestionError, match="a price for the quality"):
+        budget.synthesize().release(PRICE, target="ward")
 
 
 def test_rows_are_as_private_as_their_tables(budget: Budget) -> None:

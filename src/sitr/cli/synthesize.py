@@ -81,7 +81,15 @@ def synthesize(
     holdout: Annotated[
         str | None, typer.Option(help="Compare the rows with this public table, declared by `sitr protect --public`.")
     ] = None,
-    target: Annotated[str | None, typer.Option(help="With --holdout: the column that a model predicts.")] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="With --holdout or --quality: the column that a model predicts, and whose values are compared."
+        ),
+    ] = None,
+    triples: Annotated[
+        bool, typer.Option("--triples", help="With --quality: compare triples of columns, too.")
+    ] = False,
     *,
     pages: Pages,
     paying: Paying,
@@ -105,7 +113,9 @@ def synthesize(
     from sitr.flavors.price import affordable
 
     paid, looked = affordable(promise(price)), affordable(promise(quality)) if quality is not None else None
-    _check(output, pages, plot, model, preview=preview, quality=quality, holdout=holdout, target=target)
+    _check(
+        output, pages, plot, model, preview=preview, quality=quality, holdout=holdout, target=target, triples=triples
+    )
     public = read_domain(domain)
     groups = 1 if unit is not None else None
     who = Who(unit, unit_row, groups, rows_per_person, options=("--rows-per-person",))
@@ -129,13 +139,16 @@ def synthesize(
         constant=constant.split(",") if constant is not None else (),
         order=order,
     )
+    part = None if quality is None else target
     if preview:
-        show_preview(asked.preview(paid, quality=looked), as_json=as_json, exact=exact)
+        show_preview(asked.preview(paid, quality=looked, target=part, triples=triples), as_json=as_json, exact=exact)
         return
     if holdout is not None:
         asked.check_holdout(holdout, target=target)
     with advancing("Reading, adding noise and fitting", quiet=as_json) as progress:
-        made = asked.release(paid, quality=looked, rows=rows, fresh=fresh, progress=progress)
+        made = asked.release(
+            paid, quality=looked, target=part, triples=triples, rows=rows, fresh=fresh, progress=progress
+        )
     with working("Drawing rows", quiet=as_json):
         drawn = made.table
     assert output is not None
@@ -223,6 +236,7 @@ def _check(
     quality: str | None,
     holdout: str | None,
     target: str | None,
+    triples: bool,
 ) -> None:
     """Refuse options that do not fit together, and files that cannot be written, before the charge."""
     if output is None and not preview:
@@ -236,11 +250,17 @@ def _check(
             given="both",
             do="Leave out one of the two; nothing was spent.",
         )
-    if target is not None and holdout is None:
+    if target is not None and holdout is None and quality is None:
         raise BadUsage(
-            wanted="a public table on which a model is tested",
-            given="--target without --holdout",
-            do="Name the table with --holdout, or leave the target out; nothing was spent.",
+            wanted="a public table, or a price, for the comparison by a target",
+            given="--target without --holdout or --quality",
+            do="Add --holdout or --quality, or leave the target out; nothing was spent.",
+        )
+    if triples and quality is None:
+        raise BadUsage(
+            wanted="a price for the comparison of triples",
+            given="--triples without --quality",
+            do="Add --quality, or leave out --triples, which --holdout does not need; nothing was spent.",
         )
     pages.check()
     if output is not None:

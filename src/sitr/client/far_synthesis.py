@@ -27,6 +27,8 @@ class FarSynthesis(Synthesis):
         price: Price | None = None,
         *,
         quality: Price | None = None,
+        target: str | None = None,
+        triples: bool = False,
         rows: int | None = None,
         coins: Coins | None = None,
         fresh: bool = False,
@@ -39,6 +41,7 @@ class FarSynthesis(Synthesis):
                 given="A server draws noise with its own coins, and measures no quality for a client.",
                 do="Leave out coins and quality; nothing was spent.",
             )
+        self._with(None, rows, target, triples=triples)  # refuses both: they are parts of the quality
         paid = price_of(price, **amounts)
         check_number(rows)
         plan, call = self.question.plan(paid), cast("FarCall", self.at.elsewhere)

@@ -133,7 +133,8 @@ def quality(found: Quality, receipt: Receipt | None, *, private: bool, words: Wo
         ("score", say.score(found)),
         *((("accuracy", say.accuracy(*found.scores)),) if found.scores is not None else ()),
         *((("propensity", say.propensity(found.propensity)),) if found.propensity is not None else ()),
-        *((("regression", say.regression(found.regression)),) if found.regression else ()),
+        *((("told apart", say.told_apart(found.told_apart)),) if found.told_apart is not None else ()),
+        *((("regression", say.regression(found)),) if found.regression else ()),
         *(() if receipt is None else (*again(receipt, words), *entry(receipt, words))),
     )
     return Paper(
@@ -269,6 +270,7 @@ def _figures(found: Quality, *, private: bool) -> dict[str, Any]:
         "ranges": listed(found.ranges),
         "correlations": listed(found.correlations),
         "propensity": found.propensity,
+        "told_apart": None if found.told_apart is None else listed([found.told_apart])[0],
         "subgroups": listed(found.subgroups),
         "regression": [
             {"term": each.term, "synthetic": each.synthetic, "real": each.real, "error_95": each.error}

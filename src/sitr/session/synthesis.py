@@ -13,6 +13,7 @@ from sitr.backends.backend import check_unchanged
 from sitr.dataset.cells import Scale
 from sitr.dataset.domain import End
 from sitr.dataset.schema import Key
+from sitr.errors import QuestionError
 from sitr.flavors.price import Amounts, Price, price_of
 from sitr.ledger.receipt import Receipt
 from sitr.noise.coins import Coins
@@ -25,6 +26,7 @@ from sitr.questions.synthetic.marginals import Measured
 from sitr.questions.synthetic.plan import Method
 from sitr.questions.synthetic.portrait import portrait
 from sitr.questions.synthetic.quality import QualityStage
+from sitr.questions.synthetic.quality_plan import judged
 from sitr.questions.synthetic.question import SyntheticQuestion
 from sitr.questions.synthetic.rules import rules
 from sitr.questions.synthetic.sheet import sheet
@@ -66,16 +68,24 @@ class Synthesis(Request[Synthetic]):
             )
 
     def preview(  # type: ignore[override]  # rows have no column whose error could be asked for
-        self, price: Price | None = None, *, quality: Price | None = None, **amounts: Unpack[Amounts]
+        self,
+        price: Price | None = None,
+        *,
+        quality: Price | None = None,
+        target: str | None = None,
+        triples: bool = False,
+        **amounts: Unpack[Amounts],
     ) -> Preview:
         """What the rows would cost, and how far off the counts would be that they are made from."""
-        return Request.preview(self._with(quality), price, **amounts)
+        return Request.preview(self._with(quality, None, target, triples=triples), price, **amounts)
 
     def release(
         self,
         price: Price | None = None,
         *,
         quality: Price | None = None,
+        target: str | None = None,
+        triples: bool = False,
         rows: int | None = None,
         coins: Coins | None = None,
         fresh: bool = False,
@@ -86,7 +96,8 @@ class Synthesis(Request[Synthetic]):
 
         With a price for the `quality`, both are one charge, and the `table` of the answer, which has this number of
         `rows`, is compared with the data. Each price buys its own noise. Their sum is charged, or less where both are
-        approximate: the ε that the loss of all measurements proves at the sum of δ.
+        approximate: the ε that the loss of all measurements proves at the sum of δ. With a `target` or with `triples`,
+        the quality has more figures: see `Synthetic.measure`.
 
         The tables are on disk before the fit. So if anything is interrupted, ask again: the same tables are fitted, and
         the quality, if it was not measured, is lost, because nothing is measured twice for one charge. The quality of
@@ -94,7 +105,7 @@ class Synthesis(Request[Synthetic]):
         """
         paid = price_of(price, **amounts)
         check_number(rows)
-        schema, asked = self.drawn_schema(), self._with(quality, rows)
+        schema, asked = self.drawn_schema(), self._with(quality, rows, target, triples=triples)
         made: list[Synthetic] = []
 
         def then(measured: Measured, receipt: Receipt) -> QualityStage:
@@ -108,9 +119,16 @@ class Synthesis(Request[Synthetic]):
             return replace(made[0], released=released, receipt=receipt, drawn=made[0].table)
         return asked._fitted(released, receipt, schema, rows, progress)
 
-    def _with(self, quality: Price | None, rows: int | None = None) -> Synthesis:
+    def _with(self, quality: Price | None, rows: int | None, target: str | None, *, triples: bool) -> Synthesis:
         priced = None if quality is None else price_of(quality)
-        return replace(self, question=replace(self.synthetic, quality=priced, rows=rows))
+        if priced is None and (target is not None or triples):
+            raise QuestionError(
+                wanted="a price for the quality, of which a target or triples are a part",
+                given="none",
+                do="Give quality=, or leave the target and the triples out.",
+            )
+        looked = judged(self.synthetic.names, target, triples=triples)
+        return replace(self, question=replace(self.synthetic, quality=priced, rows=rows, judged=looked))
 
     def _fitted(
         self, measured: Measured, receipt: Receipt, schema: pa.Schema, rows: int | None, progress: Progress | None

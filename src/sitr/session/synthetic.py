@@ -30,6 +30,7 @@ from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.crowd import Crowd
 from sitr.questions.synthetic.portrait import Portrait
 from sitr.questions.synthetic.quality import QualityQuestion
+from sitr.questions.synthetic.quality_plan import judged
 from sitr.questions.synthetic.regression import regression
 from sitr.questions.synthetic.validity import Checked, validity
 from sitr.report import synthetic as report
@@ -157,12 +158,20 @@ class Synthetic(Answer):
         price: Price | None = None,
         *,
         rows: pa.Table | None = None,
+        target: str | None = None,
+        triples: bool = False,
         coins: Coins | None = None,
         fresh: bool = False,
         **amounts: Unpack[Amounts],
     ) -> QualityAnswer:
-        """How far these rows are from the data themselves: an answer like any other, charged, noisy and kept."""
-        question = QualityQuestion(self.portrait, self.codes(rows), self._asked().at.table.name)
+        """How far these rows are from the data themselves: an answer like any other, charged, noisy and kept.
+
+        With a `target`, part of the price shows the errors of the other columns among the rows with each of its values,
+        and, unless the rows of each person are drawn together, the coefficients of a linear regression of it on all
+        other columns. With `triples`, part of it compares all triples of columns, if there are at most 500.
+        """
+        looked = judged(self.portrait.plan.sheet.names, target, triples=triples)
+        question = QualityQuestion(self.portrait, self.codes(rows), self._asked().at.table.name, looked)
         found, receipt = ask(question, price_of(price, **amounts), at=self.request.at, coins=coins, fresh=fresh)
         return QualityAnswer(found, replace(receipt, private=receipt.private and self.private), self)
 

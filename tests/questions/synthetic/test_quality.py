@@ -26,8 +26,16 @@ from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.marginals import measure
 from sitr.questions.synthetic.plan import Method, plan
 from sitr.questions.synthetic.portrait import Portrait, portrait
-from sitr.questions.synthetic.quality import QualityQuestion, against, distances, privately, subgroups
-from sitr.questions.synthetic.quality_plan import QualityPlan
+from sitr.questions.synthetic.quality import (
+    QualityQuestion,
+    against,
+    distances,
+    privately,
+    subgroup_distances,
+    subgroups,
+    triple_distances,
+)
+from sitr.questions.synthetic.quality_plan import Judged, QualityPlan, judged
 from sitr.questions.synthetic.sheet import Sheet
 
 
@@ -206,3 +214,113 @@ def test_other_rows_or_another_model_are_another_plan(sheet: Sheet, town: Codes)
     for other in (QualityQuestion(fitted, changed, "town"), QualityQuestion(model, others, "town")):
         assert replace(other.plan(price), about=first.about) == first
         assert other.plan(price) != first
+
+
+def looked(fitted: Portrait, rows: Codes, price: Promise, *, triples: bool = True) -> QualityPlan:
+    return QualityQuestion(fitted, rows, "town", Judged(1, triples)).plan(price)
+
+
+@pytest.mark.parametrize("relation", Relation)
+def test_one_unit_moves_triples_and_subgroups_by_no_more_than_was_said(
+    sheet: Sheet, town: Codes, relation: Relation
+) -> None:
+    """All rows of every pair of the first people are tried; the bound on the length of subgroups is reached."""
+    wide = replace(sheet, relation=relation, most_rows=2)
+    fitted, others, base = made(wide, town[:300]), drawn(town)[:200], town[:60]
+    planned = looked(fitted, others, ZeroConcentratedDP(0.1))
+    gaps: dict[str, list[np.ndarray]] = {"triples": [], "subgroups": []}
+    for place in range(60):
+        unit = np.repeat(town[place : place + 1], 2, axis=0)
+        for other in (None, *range(60, 75)):
+            new = unit[:0] if other is None else np.repeat(town[other : other + 1], 2, axis=0)
+            if relation is Relation.ADD_REMOVE and other is not None:
+                continue
+            pair = np.vstack([base, unit]), np.vstack([base, new])
+            triples = [np.array(triple_distances(fitted, others, rows)) for rows in pair]
+            groups = [subgroup_distances(fitted, others, rows, 1) for rows in pair]
+            gaps["triples"].append(triples[0] - triples[1])
+            gaps["subgroups"].append(groups[0] - groups[1])
+    for name, found in gaps.items():
+        moved = planned[name].distance
+        assert moved is not None
+        worst = [max(int(np.abs(gap).sum()) for gap in found), max(int((gap**2).sum()) for gap in found)]
+        assert worst[0] <= moved.l1
+        assert worst[1] <= moved.l2_squared
+        assert max(int(np.abs(gap).max()) for gap in found) <= moved.largest
+        assert worst[0] > 0.5 * moved.l1  # half of the distance would be too little
+    tight = max(int((gap**2).sum()) for gap in gaps["subgroups"])
+    if relation is Relation.ADD_REMOVE:
+        assert tight == planned["subgroups"].distance.l2_squared  # type: ignore[union-attr]
+
+
+def test_triples_and_subgroups_that_were_paid_for(sheet: Sheet, town: Codes) -> None:
+    """With little noise they are those of a comparison with the same rows for free; with none asked for, none come."""
+    fitted, others = made(sheet, town), drawn(town)
+    planned = looked(fitted, others, ZeroConcentratedDP(100.0))
+    found = privately(planned, fitted, others, town, coins=TestCoins(2))
+    free = against(fitted, others, town, name="census")
+    for paid, exactly in zip(found.triples, free.triples, strict=True):
+        assert paid.columns == exactly.columns
+        assert paid.found == pytest.approx(exactly.found, abs=0.02)
+    for paid, exactly in zip(found.subgroups, subgroups(fitted, others, town, 1), strict=True):
+        assert paid.columns == exactly.columns
+        assert paid.found == pytest.approx(exactly.found, abs=0.02)
+    assert found.told_apart is not None
+    worst = max((*found.pairs, *found.triples), key=lambda figure: figure.found)
+    assert found.told_apart.found == pytest.approx(0.5 + worst.found / 4)
+    assert len(found.regression) > 2
+    assert found.possible()
+    broken = replace(found, regression=(replace(found.regression[0], real=float("nan")),))
+    assert not broken.possible()
+    plain = privately(quality_plan(fitted, ZeroConcentratedDP(1.0)), fitted, others, town, coins=TestCoins(2))
+    assert (plain.triples, plain.subgroups, plain.regression) == ((), (), ())
+    assert free.told_apart is None
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("price", [ZeroConcentratedDP(0.02), PureDP(0.5)], ids=repr)
+def test_the_error_of_a_subgroup_is_that_of_its_mean(sheet: Sheet, town: Codes, price: Promise) -> None:
+    """600 times: 95% of the means are within it, and fewer are within two thirds of it."""
+    fitted, others = made(sheet, town), drawn(town)
+    planned = looked(fitted, others, price, triples=False)
+    truth = subgroup_distances(fitted, others, town, 1).reshape(4, -1).mean(axis=1)
+    sizes = fitted.marginal(1) * fitted.size
+    coins, inside, near = TestCoins(1), 0, 0
+    for _ in range(150):
+        for figure, true, size in zip(
+            privately(planned, fitted, others, town, coins=coins).subgroups, truth, sizes, strict=True
+        ):
+            inside += abs(figure.found - true / size) <= figure.error
+            near += abs(figure.found - true / size) <= figure.error / 1.5
+    assert inside >= 553
+    assert near < 530
+
+
+@pytest.mark.parametrize("price", [PureDP(1.0), ZeroConcentratedDP(0.1), ApproximateDP(1.0, 1e-6)], ids=repr)
+def test_everything_that_is_compared_costs_the_price(sheet: Sheet, town: Codes, price: Promise) -> None:
+    planned = looked(made(sheet, town), drawn(town), price)
+    assert [each.name for each in planned.measurements] == [
+        "distances",
+        "correlations",
+        "triples",
+        "subgroups",
+        "regression",
+    ]
+    planned.check()
+    whole = planned.promise()
+    assert whole is not None
+    fewer = replace(planned, measurements=planned.measurements[:-1])
+    assert fewer.promise() != whole
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    names = ("age", "ward", "cost")
+    assert judged(names, "ward", triples=True) == Judged(1, triples=True)
+    with pytest.raises(QuestionError, match="a target among the imitated columns age, ward, cost"):
+        judged(names, "wards", triples=False)
+    with pytest.raises(QuestionError, match="and at least one other column"):
+        judged(("age",), "age", triples=False)
+    with pytest.raises(QuestionError, match="1 to 500 triples"):
+        judged(names[:2], None, triples=True)
+    with pytest.raises(QuestionError, match="imitate fewer columns"):
+        judged(tuple(f"c{place}" for place in range(16)), None, triples=True)

@@ -32,7 +32,7 @@ FEWEST = 20_000
 WORK = 10_000_000
 """The most rows of the sample times pairs of columns."""
 
-ROUNDS = 5
+ROUNDS = 8
 """How many times rows are raked and drawn again."""
 
 SWEEPS = 10
@@ -41,8 +41,14 @@ SWEEPS = 10
 LOYALTY = 0.1
 """How much the divergence from the tree counts, for each row, against squared errors in units of the noise."""
 
-EFFECTIVE = 0.3
-"""The smallest part of the rows that may carry the weight: steps that would leave fewer are shortened."""
+EFFECTIVE = 0.5
+"""The smallest part of the rows that may carry the weight: counts that leave fewer are asked for less exactly."""
+
+SOFT = 48.0
+"""How exactly counts are asked for in the first round, in rows of the sample, in addition to their noise."""
+
+HARDER = 0.7
+"""How much more exactly in each following round."""
 
 RARE = 1e-3
 """The probability that a correct model is reported to miss any of its marginals."""
@@ -71,20 +77,27 @@ def fit(
     dice = Dice()
     rows, base = planted(goal.edges, goal.shares, size=size, dice=dice.uniform)
     factors = [np.zeros(table.counts.size) for table in goal.tables]
+    softness = SOFT * goal.total / size
     best: tuple[float, Codes, Weights] | None = None
     for turn in range(rounds + 1):
-        weights, factors = rake(goal, rows, factors)
+        raked = _raked(goal, rows, factors, softness, must=best is None)
+        if raked is None:
+            break
+        weights, factors, softness = raked
         weights *= goal.total / weights.sum()  # only shares are kept: nearly empty cells add more than the total has
         error = goal.error(rows, weights)
         if best is None or error < best[0]:
             best = (error, rows.copy(), weights)
         if progress is not None:
-            progress((turn + 1) / (rounds + 1))
+            progress((turn + 1) / (rounds + 2))
         if turn < rounds:
             rows = rows[:, _resampled(weights, dice)]
             redraw(goal, rows, base, factors, dice)
+            softness *= HARDER
     assert best is not None
     _, rows, weights = best
+    if progress is not None:
+        progress(1.0)
     missed = goal.missed(rows, weights)
     return WeightedRows(rows.T.astype(np.int32), weights / weights.sum(), goal.atoms, measured.shares, missed)
 
@@ -179,12 +192,27 @@ class Goal:
         return tuple(sorted(found))
 
 
-def rake(goal: Goal, rows: Codes, factors: list[Weights]) -> tuple[Weights, list[Weights]]:
+def _raked(
+    goal: Goal, rows: Codes, factors: list[Weights], softness: float, *, must: bool
+) -> tuple[Weights, list[Weights], float] | None:
+    """What raking finds, and the softness; None if a few rows would carry the weight. If it must find something, it
+    takes more softness instead."""
+    while True:
+        weights, found = rake(goal, rows, factors, softness)
+        if _effective(weights) >= EFFECTIVE or (must and softness > goal.total):
+            return weights, found, softness
+        if not must:
+            return None
+        softness *= 2
+
+
+def rake(goal: Goal, rows: Codes, factors: list[Weights], softness: float = 0.0) -> tuple[Weights, list[Weights]]:
     """Weights of the rows and the logarithms of all factors, after some sweeps over all marginals.
 
     Each table in turn gets the factors that minimise  λ·KL + Σ (v − y)²/(2s²)  over its cells, all others unchanged:
     a cell of weight c and factor e^{−u₀} gets the weight v = c·e^{u₀ − u} with u = (v − y)/(λs²), the root of
-    z + ln z = ln c + u₀ + y/(λs²) − ln(λs²) at z = v/(λs²).
+    z + ln z = ln c + u₀ + y/(λs²) − ln(λs²) at z = v/(λs²). The square of the softness is added to s²: rows that were
+    drawn cannot follow counts more exactly than draws do, and a few rows would have to carry the weight.
     """
     start = goal.total / rows.shape[1]
     weights = np.full(rows.shape[1], start)
@@ -193,18 +221,13 @@ def rake(goal: Goal, rows: Codes, factors: list[Weights]) -> tuple[Weights, list
     for _ in range(SWEEPS):
         for k, (table, place) in enumerate(zip(goal.tables, places, strict=True)):
             have = np.bincount(place, weights=weights, minlength=table.counts.size)
-            scale, counts = LOYALTY * table.deviation**2, table.counts.ravel()
+            scale, counts = LOYALTY * (table.deviation**2 + softness**2), table.counts.ravel()
             known = np.log(np.maximum(have, 1e-300)) + new[k] + counts / scale - np.log(scale)
             wanted = np.where(have > 0, _root(known) - counts / scale, new[k])
             weights = weights * np.exp(new[k] - wanted)[place]
             logs += (new[k] - wanted)[place]
             new[k] = wanted
-    step = 1.0
-    while _effective(step * logs) < EFFECTIVE and step > 1e-3:
-        step *= 0.7
-    return start * np.exp(np.minimum(step * logs, 600.0)), [
-        old + step * (each - old) for old, each in zip(factors, new, strict=True)
-    ]
+    return start * np.exp(np.minimum(logs, 600.0)), new
 
 
 def redraw(goal: Goal, rows: Codes, base: dict[Pair, Weights], factors: Sequence[Weights], dice: Dice) -> None:
@@ -273,10 +296,10 @@ def _squares(table: FittedTable, rows: Codes, weights: Weights) -> float:
     return float(((fitted - table.counts.ravel()) ** 2).sum()) / table.deviation**2
 
 
-def _effective(logs: Weights) -> float:
+def _effective(weights: Weights) -> float:
     """(Σw)²/(NΣw²): the part of the rows that carries the weight."""
-    raised = np.exp(logs - logs.max())
-    return float(raised.sum() ** 2 / (raised**2).sum() / len(logs))
+    raised = weights / weights.max()
+    return float(raised.sum() ** 2 / (raised**2).sum() / len(weights))
 
 
 def _resampled(weights: Weights, dice: Dice) -> NDArray[np.int64]:

@@ -44,13 +44,13 @@ class Coefficient:
 class Quality:
     """How far synthetic rows are from the data, or from a public table.
 
-    `single`, `pairs` and, beside a public table, `triples` are Σ |p − q| over the cells of a marginal, from 0 to 2
-    but for noise. `ranges` are the largest errors of the share of any range of an ordered column. `correlations` are
-    synthetic minus true. `plan` is None if the rows were compared with the public table `holdout` for free. `scores`
-    are the accuracy on the hold-out after training on synthetic rows and after training on real ones. `propensity` is
-    how often a classifier tells synthetic rows from those of the hold-out: 0.5 if it guesses. `subgroups` are the
-    mean Σ |p − q| of the other columns among the rows with each value of the target. `regression` has the
-    coefficients of a linear regression of the target on all other columns.
+    `single`, `pairs` and `triples` are Σ |p − q| over the cells of a marginal, from 0 to 2 but for noise; `triples`
+    beside a public table, or where they were paid for. `ranges` are the largest errors of the share of any range of an
+    ordered column. `correlations` are synthetic minus true. `plan` is None if the rows were compared with the public
+    table `holdout` for free. `scores` are the accuracy on the hold-out after training on synthetic rows and after
+    training on real ones. `propensity` is how often a classifier tells synthetic rows from those of the hold-out: 0.5
+    if it guesses. `subgroups` are the mean Σ |p − q| of the other columns among the rows with each value of the target.
+    `regression` has the coefficients of a linear regression of the target on all other columns.
     """
 
     plan: QualityPlan | None
@@ -67,8 +67,22 @@ class Quality:
 
     def possible(self) -> bool:
         """Whether these are finite numbers. Figures read from a file are checked with it."""
-        every = (*self.single, *self.pairs, *self.ranges, *self.correlations)
-        return all(math.isfinite(figure.found) and math.isfinite(figure.error) for figure in every)
+        every = (*self.single, *self.pairs, *self.triples, *self.ranges, *self.correlations, *self.subgroups)
+        lines = all(all(map(math.isfinite, (each.synthetic, each.real, each.error))) for each in self.regression)
+        return lines and all(math.isfinite(figure.found) and math.isfinite(figure.error) for figure in every)
+
+    @property
+    def told_apart(self) -> Figure | None:
+        """How often the best classifier that sees only some columns is right: the largest ½ + ¼·Σ |p − q|.
+
+        This is the accuracy of guessing the more likely side in every cell, where as many rows are synthetic as real.
+        It stands for the propensity where the data themselves train no classifier: a classifier that sees all columns
+        can be better. None without a price, and without pairs.
+        """
+        if self.plan is None or not self.pairs:
+            return None
+        worst = max((*self.pairs, *self.triples), key=lambda figure: figure.found - figure.error)
+        return Figure(worst.columns, min(1.0, 0.5 + worst.found / 4), worst.error / 4)
 
     @property
     def mean_single(self) -> float:

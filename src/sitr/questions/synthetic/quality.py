@@ -13,23 +13,19 @@ import numpy as np
 from sitr.dataset.cells import Drawable, Granular
 from sitr.errors import QuestionError
 from sitr.flavors.promise import Promise
+from sitr.mechanisms.additive import Noise
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.questions.synthetic.axes import MOST_CELLS, Codes
+from sitr.questions.synthetic.correlations import correlation, ordered_axes, private_correlations
 from sitr.questions.synthetic.diary import Diary
 from sitr.questions.synthetic.figures import Figure, Quality
-from sitr.questions.synthetic.marginals import Marginal, Measured, Weights, group, grouped
+from sitr.questions.synthetic.marginals import Measured, Weights
+from sitr.questions.synthetic.moments import private_regression
 from sitr.questions.synthetic.plan import SynthesisPlan
 from sitr.questions.synthetic.portrait import Portrait
-from sitr.questions.synthetic.quality_plan import QualityPlan, quality_plan
+from sitr.questions.synthetic.quality_plan import MOST_TRIPLES, PLAIN, Judged, QualityPlan, quality_plan
 from sitr.questions.synthetic.sheet import Sheet
-from sitr.questions.values import positions
-
-MOST_TRIPLES = 500
-"""Triples of columns are compared with a public table if there are at most this many."""
-
-LEVELS = 8
-"""The most groups of an ordered column in the noisy marginals that correlations are computed from."""
 
 
 def against(portrait: Portrait, synthetic: Codes, holdout: Codes, *, name: str) -> Quality:
@@ -47,10 +43,10 @@ def against(portrait: Portrait, synthetic: Codes, holdout: Codes, *, name: str) 
 
     found = [apart(columns) for columns in _places(axes)]
     triples = combinations(range(len(axes)), 3) if math.comb(len(axes), 3) <= MOST_TRIPLES else ()
-    single, pairs, ordered = found[: len(axes)], found[len(axes) :], _ordered(axes)
+    single, pairs, ordered = found[: len(axes)], found[len(axes) :], ordered_axes(axes)
     ranges = [Figure((names[i],), _worst_range(axis, ours((i,)) - theirs((i,)))) for i, axis in ordered.items()]
     correlations = [
-        Figure((names[i], names[j]), _correlation(ordered, synthetic, i, j) - _correlation(ordered, holdout, i, j))
+        Figure((names[i], names[j]), correlation(ordered, synthetic, i, j) - correlation(ordered, holdout, i, j))
         for i, j in combinations(ordered, 2)
     ]
     parts = tuple(single), tuple(pairs), tuple(ranges), tuple(correlations)
@@ -78,13 +74,16 @@ class QualityQuestion:
     portrait: Portrait
     synthetic: Codes
     table: str
+    judged: Judged = PLAIN
 
     def text(self) -> str:
         return f"QUALITY OF SYNTHETIC {', '.join(self.portrait.plan.sheet.names)} FROM {self.table}"
 
     def plan(self, price: Promise, /) -> QualityPlan:
-        """Noise for every distance, and for tables that show correlations."""
-        return replace(quality_plan(self.portrait.plan.sheet, price, text=self.text()), about=self._about())
+        """Noise for every distance, for tables that show correlations, and for what is asked for beside them."""
+        planned, alone = self.portrait.plan, self.portrait.plan.diary is None
+        made = quality_plan(planned.sheet, price, text=self.text(), looked=self.judged, regression=alone)
+        return replace(made, about=self._about())
 
     def _about(self) -> str:
         """Other rows, in whatever order, are another question, although their columns and their noise are the same."""
@@ -125,7 +124,7 @@ class QualityStage:
 def privately(plan: QualityPlan, portrait: Portrait, synthetic: Codes, codes: Codes, *, coins: Coins) -> Quality:
     """Compare synthetic rows with the data. Shares are relative to the noisy number of rows, which is public."""
     axes, names = portrait.axes, portrait.plan.sheet.names
-    places, ordered = _places(axes), _ordered(axes)
+    places, ordered = _places(axes), ordered_axes(axes)
     size = max(1, portrait.size)
     noisy = plan.distances.release(distances(portrait, synthetic, codes), coins=coins)
     error = float(plan.distances.error()) / size
@@ -133,9 +132,17 @@ def privately(plan: QualityPlan, portrait: Portrait, synthetic: Codes, codes: Co
         Figure(tuple(names[place] for place in columns), max(0.0, float(number)) / size, error)
         for columns, number in zip([*places, *((place,) for place in ordered)], noisy, strict=True)
     ]
-    correlations = _private_correlations(plan, portrait, synthetic, codes, ordered, coins)
+    correlations = private_correlations(plan, portrait, synthetic, codes, ordered, coins)
     single, pairs, ranges = figures[: len(axes)], figures[len(axes) : len(places)], figures[len(places) :]
-    return Quality(plan, tuple(single), tuple(pairs), tuple(ranges), tuple(correlations))
+    found = Quality(plan, tuple(single), tuple(pairs), tuple(ranges), tuple(correlations))
+    if (noise := plan.noise("triples")) is not None:
+        found = replace(found, triples=_private_triples(noise, portrait, synthetic, codes, coins))
+    if plan.target is not None and (noise := plan.noise("subgroups")) is not None:
+        found = replace(found, subgroups=_private_subgroups(noise, portrait, synthetic, codes, plan.target, coins))
+    if plan.target is not None and (noise := plan.noise("regression")) is not None:
+        lines = private_regression(axes, synthetic, codes, plan.target, noise, coins=coins)
+        found = replace(found, regression=lines)
+    return found
 
 
 def distances(portrait: Portrait, synthetic: Codes, codes: Codes) -> list[int]:
@@ -143,73 +150,83 @@ def distances(portrait: Portrait, synthetic: Codes, codes: Codes) -> list[int]:
 
     s are the counts that the synthetic rows predict, rounded, so that all numbers are integers.
     """
-    axes, size = portrait.axes, max(1, portrait.size)
-    expected, counted = _shares(portrait, synthetic), _counts(portrait, codes)
-
-    def excess(columns: tuple[int, ...]) -> Codes:
-        return counted(columns) - np.rint(expected(columns) * size).astype(np.int64)
-
+    axes, excess = portrait.axes, _excess(portrait, synthetic, codes)
     found = [int(np.abs(excess(columns)).sum()) for columns in _places(axes)]
-    return found + [int(_worst_range(axis, excess((place,)))) for place, axis in _ordered(axes).items()]
+    return found + [int(_worst_range(axis, excess((place,)))) for place, axis in ordered_axes(axes).items()]
+
+
+def triple_distances(portrait: Portrait, synthetic: Codes, codes: Codes) -> list[int]:
+    """Σ |c − s| of every triple: exact and secret."""
+    excess = _excess(portrait, synthetic, codes)
+    return [int(np.abs(excess(columns)).sum()) for columns in combinations(range(len(portrait.axes)), 3)]
+
+
+def subgroup_distances(portrait: Portrait, synthetic: Codes, codes: Codes, target: int) -> Codes:
+    """Σ |c − s| of every other column among the rows with each value of the target: exact and secret.
+
+    s are the counts that the synthetic rows with this value predict, for the number of rows that the model gives it.
+    """
+    cells, sizes = portrait.plan.sheet.grid.shape, _subgroup_sizes(portrait, target)
+    found = []
+    for value in range(cells[target]):
+        ours, theirs = (rows[rows[:, target] == value] for rows in (synthetic, codes))
+        for place in _others(portrait, target):
+            expected = np.bincount(ours[:, place], minlength=cells[place]) / max(1, len(ours)) * sizes[value]
+            counted = np.bincount(theirs[:, place], minlength=cells[place])
+            found.append(int(np.abs(counted - np.rint(expected).astype(np.int64)).sum()))
+    return np.array(found, dtype=np.int64)
+
+
+def _subgroup_sizes(portrait: Portrait, target: int) -> Weights:
+    """The number of rows with each value of the target, by the model, which is public."""
+    return portrait.marginal(target) * max(1, portrait.size)
+
+
+def _others(portrait: Portrait, target: int) -> list[int]:
+    return [place for place in range(len(portrait.axes)) if place != target]
+
+
+def _private_triples(
+    noise: Noise, portrait: Portrait, synthetic: Codes, codes: Codes, coins: Coins
+) -> tuple[Figure, ...]:
+    names, size = portrait.plan.sheet.names, max(1, portrait.size)
+    noisy = noise.release(triple_distances(portrait, synthetic, codes), coins=coins)
+    sets = combinations(range(len(names)), 3)
+    return tuple(
+        Figure(tuple(names[place] for place in columns), max(0.0, float(number)) / size, float(noise.error()) / size)
+        for columns, number in zip(sets, noisy, strict=True)
+    )
+
+
+def _private_subgroups(
+    noise: Noise, portrait: Portrait, synthetic: Codes, codes: Codes, target: int, coins: Coins
+) -> tuple[Figure, ...]:
+    """The mean of the other columns for each value that both the synthetic rows and the model have.
+
+    The mean of K numbers has the error of one of them, divided by √K: exactly so for Gaussian noise, and a little less
+    for Laplace noise, whose mean has lighter tails.
+    """
+    name, labels = portrait.plan.sheet.names[target], [cell.label for cell in portrait.axes[target].cells()]
+    noisy = noise.release(subgroup_distances(portrait, synthetic, codes, target), coins=coins)
+    means = np.asarray(noisy, dtype=np.float64).reshape(len(labels), -1).mean(axis=1)
+    error = float(noise.error()) / math.sqrt(len(portrait.axes) - 1)
+    sizes, there = _subgroup_sizes(portrait, target), np.bincount(synthetic[:, target], minlength=len(labels))
+    return tuple(
+        Figure((f"{name} = {label}",), max(0.0, float(mean)) / size, error / size)
+        for label, mean, size, rows in zip(labels, means.tolist(), sizes.tolist(), there, strict=True)
+        if size >= 1 and rows
+    )
+
+
+def _excess(portrait: Portrait, synthetic: Codes, codes: Codes) -> Callable[[tuple[int, ...]], Codes]:
+    """The counts of the data less those that the synthetic rows predict, rounded."""
+    size, expected, counted = max(1, portrait.size), _shares(portrait, synthetic), _counts(portrait, codes)
+    return lambda columns: counted(columns) - np.rint(expected(columns) * size).astype(np.int64)
 
 
 def _places(axes: tuple[Drawable, ...]) -> list[tuple[int, ...]]:
     """Every column, then every pair."""
     return [(place,) for place in range(len(axes))] + list(combinations(range(len(axes)), 2))
-
-
-def _ordered(axes: tuple[Drawable, ...]) -> dict[int, Granular]:
-    """The columns in which neighbouring cells hold neighbouring values, by their positions."""
-    return {place: axis for place, axis in enumerate(axes) if isinstance(axis, Granular)}
-
-
-def _private_correlations(
-    plan: QualityPlan, portrait: Portrait, synthetic: Codes, codes: Codes, ordered: dict[int, Granular], coins: Coins
-) -> list[Figure]:
-    """Correlations of a few levels of each column, with errors from the noise alone, to first order."""
-    if not plan.pairs:
-        return []
-    axes, names = portrait.axes, portrait.plan.sheet.names
-    shares = [portrait.marginal(place) for place in range(len(axes))]
-    groups = [group(axis, share, LEVELS) for axis, share in zip(axes, shares, strict=True)]
-    pairs = list(combinations(ordered, 2))
-    figures = []
-    for pair in grouped(pairs, codes, groups, plan.pairs, coins):
-        i, j = pair.columns
-        levels = [_levels(ordered[place], groups[place], shares[place]) for place in (i, j)]
-        shape = pair.counts.shape
-        number = groups[i][synthetic[:, i]] * shape[1] + groups[j][synthetic[:, j]]
-        ours = np.bincount(number, minlength=math.prod(shape)).reshape(shape).astype(np.float64)
-        (true, error), (imitated, _) = (_correlated(each, levels, pair) for each in (pair.counts, ours))
-        figures.append(Figure((names[i], names[j]), imitated - true, 1.96 * error))
-    return figures
-
-
-def _correlated(counts: Weights, levels: list[Weights], pair: Marginal) -> tuple[float, float]:
-    """The correlation of two columns without NULL, from counts of levels, and its standard error from their noise.
-
-    With standardised x and y, ∂r/∂c = (xy − r(x² + y²)/2)/n.
-    """
-    known = np.maximum(counts[: len(levels[0]), : len(levels[1])], 0.0)
-    size = max(float(known.sum()), 1.0)
-    x, y = (_standard(level, known.sum(axis=1 - axis) / size) for axis, level in enumerate(levels))
-    r = min(1.0, max(-1.0, float(x @ known @ y) / size))
-    slope = (np.outer(x, y) - r * (x[:, None] ** 2 + y[None, :] ** 2) / 2) / size
-    return r, min(2.0, pair.deviation * float(np.sqrt((slope**2).sum())))
-
-
-def _standard(level: Weights, share: Weights) -> Weights:
-    centred = level - level @ share
-    spread = math.sqrt(max(float(centred**2 @ share), 0.0))
-    return centred / spread if spread > 0 else np.zeros_like(centred)
-
-
-def _levels(axis: Granular, groups: Codes, share: Weights) -> Weights:
-    """The mean position of each group of an ordered column, weighted by shares, which are public already."""
-    values = axis.ordinary
-    position, weight = positions(axis, np.arange(values)), share[:values] + 1e-12
-    sums, weights = (np.bincount(groups[:values], weights=each) for each in (position * weight, weight))
-    return np.asarray(sums / weights)
 
 
 def _shares(portrait: Portrait, codes: Codes) -> Callable[[tuple[int, ...]], Weights]:
@@ -238,13 +255,3 @@ def _worst_range(axis: Granular, difference: Weights | Codes) -> float:
     """The largest |Σ over a range|: the sum over a range is a difference of two running sums."""
     running = np.append(0, np.cumsum(difference[: axis.ordinary]))
     return float(running.max() - running.min())
-
-
-def _correlation(ordered: dict[int, Granular], codes: Codes, i: int, j: int) -> float:
-    """The correlation of the middles of cells, over rows that have both values; 0 if one of them is constant."""
-    x, y = (positions(ordered[place], codes[:, place]) for place in (i, j))
-    both = ~(np.isnan(x) | np.isnan(y))
-    x, y = x[both], y[both]
-    if len(x) < 2 or x.std() == 0 or y.std() == 0:
-        return 0.0
-    return float(np.corrcoef(x, y)[0, 1])

@@ -15,7 +15,7 @@ from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.diary import Diary
 from sitr.questions.synthetic.marginals import Measured, measure
 from sitr.questions.synthetic.plan import Method, SynthesisPlan, diary_plan, plan
-from sitr.questions.synthetic.quality_plan import quality_plan
+from sitr.questions.synthetic.quality_plan import PLAIN, Judged, quality_plan
 from sitr.questions.synthetic.sheet import Sheet
 from sitr.questions.synthetic.structure import NO_RULES, Structure
 
@@ -40,6 +40,8 @@ class SyntheticQuestion:
     """How many rows are drawn for the quality; None for as many as the data set has, by noisy count."""
     diary: Diary | None = None
     """The rows of each person, if these are drawn together."""
+    judged: Judged = PLAIN
+    """What the quality has beside columns, pairs, ranges and correlations."""
 
     def text(self) -> str:
         looked = "" if self.quality is None else " AND MEASURE THE QUALITY"
@@ -65,7 +67,9 @@ class SyntheticQuestion:
             return tables
         about = f"{'all' if self.rows is None else self.rows} rows, never {self.never!r}"
         about += "" if self.structure == NO_RULES else f", {self.structure!r}"
-        looked = replace(quality_plan(tables.sheet, self.quality, text=self.text()), about=about)
+        alone = self.diary is None
+        looked = quality_plan(tables.sheet, self.quality, text=self.text(), looked=self.judged, regression=alone)
+        looked = replace(looked, about=about)
         measured = (*tables.measurements, *looked.measurements)
         whole = tables.price + looked.price  # type: ignore[operator] # two flavors are refused
         both = replace(tables, measurements=measured, price=whole, quality=looked)

@@ -51,6 +51,7 @@ LABELS: Mapping[str, str] = {
     # Labels of facts
     "accuracy": "الدقة",
     "propensity": "التمييز",
+    "told apart": "التمييز بعمودين أو ثلاثة",
     "regression": "الانحدار",
     "adaptive": "الاختيار المتتابع",
     "adding up": "تطابق المجاميع",

@@ -16,7 +16,7 @@ from sitr.report.words.arabic.nouns import CELL, COLUMN, PAIR, ROW, TABLE, VALUE
 if TYPE_CHECKING:
     from sitr.questions.synthetic import plan as planned
     from sitr.questions.synthetic.agreement import Agreement, TableFit
-    from sitr.questions.synthetic.figures import Coefficient, Figure, Quality
+    from sitr.questions.synthetic.figures import Figure, Quality
     from sitr.questions.synthetic.plan import SynthesisPlan
     from sitr.questions.synthetic.portrait import Portrait
     from sitr.questions.synthetic.validity import Checked
@@ -243,13 +243,23 @@ class SyntheticWords:
         share = ltr(f"{100 * found:.1f}%")
         return f"يميز مصنّف الصفوف الاصطناعية من الحقيقية في {share} من الحالات؛ وللتخمين {ltr('50%')}"
 
-    def regression(self, found: Sequence[Coefficient], /) -> str:
+    def told_apart(self, found: Figure, /) -> str:
+        """How often the best classifier that sees only a few columns is right."""
+        share, error = ltr(f"{100 * found.found:.1f}%"), ltr(f"± {100 * found.error:.1f}%")
+        return (
+            f"المصنّف الذي لا يرى إلا {_pair(found.columns)} يميز الصفوف الاصطناعية من الحقيقية في {share} ({error}) من "
+            f"الحالات على الأكثر؛ وللتخمين {ltr('50%')}، وقد يكون الذي يرى كل الأعمدة أفضل"
+        )
+
+    def regression(self, found: Quality, /) -> str:
         """How far the coefficients of a regression agree."""
-        agree, count = ltr(f"{sum(each.agrees for each in found)}"), ltr(f"{len(found)}")
-        far = ltr(f"{max(abs(each.synthetic - each.real) for each in found):.3f}")
+        lines = found.regression
+        agree, count = ltr(f"{sum(each.agrees for each in lines)}"), ltr(f"{len(lines)}")
+        far = ltr(f"{max((abs(each.synthetic - each.real) for each in lines), default=0.0):.3f}")
+        noise = "" if found.plan is None else " مع الضوضاء"
         return (
             f"لا تختلف {agree} من {count} من المعاملات عن معاملات الصفوف الحقيقية بأكثر من الخطأ بثقة {ltr('95%')} بين "
-            f"عينتين؛ وأكبر فرق {far}"
+            f"عينتين{noise}؛ وأكبر فرق {far}"
         )
 
     def chart(self) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from sitr.report.words.notation import notation
 if TYPE_CHECKING:
     from sitr.questions.synthetic import plan as planned
     from sitr.questions.synthetic.agreement import Agreement, TableFit
-    from sitr.questions.synthetic.figures import Coefficient, Figure, Quality
+    from sitr.questions.synthetic.figures import Figure, Quality
     from sitr.questions.synthetic.plan import SynthesisPlan
     from sitr.questions.synthetic.portrait import Portrait
     from sitr.questions.synthetic.validity import Checked
@@ -235,13 +235,23 @@ class SyntheticWords:
         """How often a classifier tells synthetic rows from real ones."""
         return f"a classifier tells synthetic rows from real ones in {100 * found:.1f}% of cases; guessing has 50%"
 
-    def regression(self, found: Sequence[Coefficient], /) -> str:
-        """How far the coefficients of a regression agree."""
-        agree = sum(each.agrees for each in found)
-        far = max(abs(each.synthetic - each.real) for each in found)
+    def told_apart(self, found: Figure, /) -> str:
+        """How often the best classifier that sees only a few columns is right."""
         return (
-            f"{agree} of {len(found)} coefficients differ from those of real rows by no more than the 95% error of two "
-            f"samples; the largest difference is {far:.3f}"
+            f"a classifier that sees only {_pair(found.columns)} tells synthetic rows from real ones in at most "
+            f"{100 * found.found:.1f}% (± {100 * found.error:.1f}%) of cases; guessing has 50%, and one that sees all "
+            "columns may do better"
+        )
+
+    def regression(self, found: Quality, /) -> str:
+        """How far the coefficients of a regression agree."""
+        lines = found.regression
+        agree = sum(each.agrees for each in lines)
+        far = max((abs(each.synthetic - each.real) for each in lines), default=0.0)
+        noise = "" if found.plan is None else ", with the noise"
+        return (
+            f"{agree} of {len(lines)} coefficients differ from those of real rows by no more than the 95% error of two "
+            f"samples{noise}; the largest difference is {far:.3f}"
         )
 
     def chart(self) -> tuple[str, str]:
