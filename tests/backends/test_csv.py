@@ -361,3 +361,14 @@ def test_a_line_that_is_too_long_for_duckdb_is_one_row(tmp_path: Path, quote: st
     with connection(source.tables()) as engine:
         found = engine.execute(f"SELECT id, length(note), x FROM {source.relation}").fetchall()
     assert found == [(1, 1, 1), (2, LONGEST - len("2,"), None), (3, 1, 3)]
+
+
+def test_a_long_line_with_other_fields_is_named(tmp_path: Path) -> None:
+    """A text about the whole file says neither which line it is nor why it cannot be read."""
+    path = tmp_path / "rows.csv"
+    path.write_text("id,note,x\n1,a,1\n2" + ",b" * 1_500_000 + "\n3,c,3\n")
+    with pytest.raises(SourceError, match=r"line 3 has 3,000,001 bytes"):
+        settled(path)
+    path.write_text("id,note,x\n1,a,1\n2" + ",b" * 15 + "\n3,c,3\n")
+    with pytest.raises(SourceError, match="the same fields in every line"):
+        settled(path)

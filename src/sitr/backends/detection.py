@@ -47,7 +47,7 @@ class _Sniffed:
         DuckDB refuses long lines unless it is told how long they are. They are looked for only where it refuses a file.
         """
         found = cls._of(path, written)
-        if found is None and (longest := _longest(path)) > _LONG:
+        if found is None and (longest := _longest(path)[1]) > _LONG:
             return cls._of(path, written, f", max_line_size={longest + 1}")
         return found
 
@@ -74,13 +74,14 @@ _LONG = 2_000_000
 """The most bytes of a line that DuckDB reads unasked."""
 
 
-def _longest(path: Path) -> int:
-    """The bytes of the longest line."""
+def _longest(path: Path) -> tuple[int, int]:
+    """The number of the longest line, from 1, and its bytes."""
     try:
         with pa.input_stream(str(path), compression="detect") as stream:
-            return max(map(len, stream.read().split(b"\n")))
+            sizes = [len(line) for line in stream.read().split(b"\n")]
     except OSError:
-        return 0
+        return 0, 0
+    return sizes.index(max(sizes)) + 1, max(sizes)
 
 
 _SNIFFED = {
@@ -99,6 +100,13 @@ def settle(path: Path, *, declared: Mapping[str, Kind], written: DeclaredFormat 
     lone = next(iter(found.kinds), "") if found and len(found.kinds) == 1 else ""
     named = found is not None and (found.header or "header" in written)
     if not found or not named or len(found.delimiter) != 1 or ("delimiter" not in written and set(lone) & set(",;\t|")):
+        number, longest = _longest(path)
+        if longest > _LONG:
+            raise SourceError(
+                given=f"{path} cannot be read as a CSV file. Its line {number:,} has {longest:,} bytes: it may be "
+                "damaged and have other fields than the rest.",
+                do="Look at that line, and correct it or leave it out.",
+            )
         raise SourceError(
             given=f"{path} cannot be read as a CSV file in UTF-8 with a header and the same fields in every line.",
             do="Export it again, preferably as Parquet, or declare how it is written: --delimiter, --quote, --header "
