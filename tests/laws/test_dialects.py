@@ -188,6 +188,33 @@ class TestLiteral:
         assert math.copysign(1, on.column(on.say.literal(-0.0), pa.array([1]))[0]) == -1
 
 
+class TestLiterals:
+    @pytest.mark.sampled(3)
+    @pytest.mark.parametrize(
+        ("values", "members"),
+        [
+            (pa.array([LEAST, -1, 0, MOST - 1, MOST, None]), [MOST, LEAST, 7]),
+            (pa.array([LEAST, -1, 0, MOST - 1, MOST, None]), [-1, 0.5, MOST - 1]),
+            (pa.array([0, 1, 2**64 - 1, None], pa.uint64()), [-1, 0, MOST]),
+            (pa.array([0, 44, 255, None], pa.uint8()), [300, -1, 255, LEAST]),
+            (pa.array([-128, 44, 127, None], pa.int8()), [44, 300, -128, MOST]),
+            (pa.array([0.5, float(MOST), 2.0**53, INF, None]), [2**53 + 1, 2, MOST, LEAST]),
+            (pa.array([0.5, -0.0, INF, None]), [0, 0.5, 1]),
+            (pa.array([True, False, None]), [True]),
+            (pa.array(["a", "", "'", "1", None]), ["a", "'", "\\"]),
+            (pa.array([date(1, 1, 1), date(2024, 2, 29), None]), [date(2024, 2, 29), date(9999, 12, 31)]),
+        ],
+    )
+    def test_a_value_is_in_the_list_if_it_equals_a_member(self, on: On, values: pa.Array, members: list[Any]) -> None:
+        lists: dict[str, list[Any]] = {}
+        for each in members:
+            lists.setdefault(on.say.comparable("v", on.type_of(values.type), each), []).append(each)
+        found = " OR ".join(f"{left} IN ({', '.join(on.say.literals(each))})" for left, each in lists.items())
+        doubles = [float(each) for each in members] if pa.types.is_floating(values.type) else members
+        expected = [None if value is None else value in doubles for value in values.to_pylist()]
+        assert on.column(found, values) == expected
+
+
 class TestText:
     def test_text_stays_as_it_is(self, on: On) -> None:
         values = [*TEXTS, None]
@@ -1296,6 +1323,11 @@ class SearchesAnEnum(DuckDBDialect):
         return f"enum_code(TRY_CAST({expression} AS ENUM({', '.join(map(self.literal, keys))})))"
 
 
+class ListsDoubles(DuckDBDialect):
+    def literals(self, values: Sequence[Any]) -> list[str]:
+        return [self.literal(float(value)) for value in values]
+
+
 ANY = Quantised(-2, 3, Fraction(1))
 BROKEN: list[tuple[DuckDBDialect, Callable[[On], None]]] = [
     (HashedOnce(), TestOrder().test_each_salt_gives_each_person_an_order_of_their_own),
@@ -1310,6 +1342,12 @@ BROKEN: list[tuple[DuckDBDialect, Callable[[On], None]]] = [
     (TakesNullForTheLowerBound(), lambda on: TestGranules().test_clamped_and_rounded_as_by_hand(on, ANY)),
     (RoundsHalfToEven(), lambda on: TestGranules().test_clamped_and_rounded_as_by_hand(on, ANY)),
     (DoublesNoQuotes(), lambda on: TestLiteral().test_it_is_its_value_and_type(on, "'")),
+    (
+        ListsDoubles(),
+        lambda on: TestLiterals().test_a_value_is_in_the_list_if_it_equals_a_member(
+            on, pa.array([MOST - 1, MOST]), [MOST, LEAST]
+        ),
+    ),
     (SumsIn64Bits(), TestTotal().test_no_sum_is_too_large),
     (TakesAColumnForTheKey(), TestPosition().test_a_column_may_have_any_name),
     (SearchesAnEnum(), lambda on: TestPosition().test_a_row_without_a_key_costs_no_more_than_another(on, 1_000)),

@@ -30,6 +30,9 @@ class Dialect(Protocol):
     def literal(self, value: Value) -> str:
         """A value, in the type that `comparable` compares it with; ±infinity too. No text can end its own quotes."""
 
+    def literals(self, values: Sequence[Value]) -> list[str]:
+        """The same for the values of a list, in one type; as short as they can be, because a list may be long."""
+
     def text(self, expression: str) -> str:
         """The value as text; NULL stays NULL."""
 

@@ -45,6 +45,16 @@ class DuckDBDialect:
             case str():
                 return "'" + value.replace("'", "''") + "'"
 
+    def literals(self, values: Sequence[Value]) -> list[str]:
+        """The first integer has a type, which the others, being integers too, are brought into: a list is read as one.
+
+        >>> DUCKDB.literals([1, -2, 3]), DUCKDB.literals([1, 2.5])
+        (['CAST(1 AS BIGINT)', '-2', '3'], ['CAST(1 AS BIGINT)', '2.5::DOUBLE'])
+        """
+        if any(type(value) is not int for value in values):
+            return [self.literal(value) for value in values]
+        return [self.literal(value) for value in values[:1]] + [str(value) for value in values[1:]]
+
     def text(self, expression: str) -> str:
         return f"CAST({expression} AS VARCHAR)"
 

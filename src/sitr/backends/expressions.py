@@ -17,6 +17,7 @@ from sitr.questions.aggregate.bind import GroupKey
 from sitr.questions.aggregate.expressions.casts import TYPES
 from sitr.questions.aggregate.expressions.expression import COMPARISONS
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, calendar, zone_of
+from sitr.questions.aggregate.spelling import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +117,15 @@ class Expressions:
             # Engines may look literals up in a set, where -0.0 is not 0.0.
             found = f"({self.written(value)})" + (f" + {self.dialect.literal(0.0)}" if value.kind in NUMERIC else "")
             return f"{found} IN ({', '.join(map(self.written, others))})"
-        listed: dict[str, list[str]] = {}
+        listed: dict[str, list[Value]] = {}
         rest = []
         for other in others:
             if other.value is None:
                 rest.append(self.compared(Typed("=", Kind.BOOLEAN, (value, other))))
                 continue
-            listed.setdefault(self.exactly(value, other), []).append(self.dialect.literal(other.value))
-        return " OR ".join([*(f"{left} IN ({', '.join(dict.fromkeys(each))})" for left, each in listed.items()), *rest])
+            listed.setdefault(self.exactly(value, other), []).append(other.value)
+        written = ((left, dict.fromkeys(self.dialect.literals(each))) for left, each in listed.items())
+        return " OR ".join([*(f"{left} IN ({', '.join(each)})" for left, each in written), *rest])
 
     def operator(self, typed: Typed) -> str:
         left, right = typed.parts

@@ -64,6 +64,9 @@ class PostgresDialect:
             value = value.replace("\0", "\ufdd0")
         return f"CAST(${self.bound.add(value) + 1} AS {type}){f' {C}' if isinstance(value, str) else ''}"
 
+    def literals(self, values: Sequence[Value]) -> list[str]:
+        return [self.literal(value) for value in values]
+
     def text(self, expression: str) -> str:
         return f"CAST({expression} AS text) {C}"
 

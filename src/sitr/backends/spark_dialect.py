@@ -74,6 +74,9 @@ class SparkDialect:
             case str():
                 return self._parameter(value)
 
+    def literals(self, values: Sequence[Value]) -> list[str]:
+        return [self.literal(value) for value in values]
+
     def _parameter(self, text: str) -> str:
         return f":p{self.bound.add(text)}"
 
