@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
+from sitr.backends import spark_engine, spark_entries, spark_tasks
+from sitr.backends.packed.choose import lowest
+from sitr.backends.packed.hashes import Keyed
 from sitr.backends.packed.scan import Decoded
+from sitr.backends.packed.totals import counted
 from sitr.backends.reading import tree
-from sitr.backends.spark_engine import BATCHES, quick_batches, started
-from sitr.backends.spark_packed import WORDS, Packing, able, packing, trouble
+from sitr.backends.spark_engine import BATCHES, bounded_batches, quick_batches, started
+from sitr.backends.spark_packed import OTHERWISE, WORDS, Packing, able, packing, trouble
+from sitr.backends.spark_probe import expected
 from sitr.errors import MissingExtra
 from tests.backends.packed.test_limits import asked
 
@@ -105,6 +112,7 @@ def test_the_number_of_a_group_gives_its_keys() -> None:
 
 BUSY = "Job aborted due to stage failure: ExecutorLostFailure (executor 1 exited)"
 MISSING = "An exception was thrown from the Python worker:\nModuleNotFoundError: No module named 'pyarrow'"
+LACKING = "An exception was thrown from the Python worker:\nAttributeError: module 'numpy' has no attribute 'astype'"
 OTHER = "[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9 than that in driver: 3.12"
 NONE = 'java.io.IOException: Cannot run program "python3": error=2, No such file or directory'
 LATER = 'java.io.IOException: Cannot run program "python3": Exec failed, error: 13 (Permission denied)'
@@ -112,7 +120,7 @@ CROWDED = 'java.io.IOException: Cannot run program "python3": error=12, Cannot a
 
 
 class Cluster:
-    """A session whose jobs end with these errors, one after the other; an empty one is a job that runs."""
+    """A session whose jobs end with these errors, one after the other; an empty one is a job that runs here."""
 
     def __init__(self, *errors: str) -> None:
         self.errors, self.jobs = list(errors), 0
@@ -120,13 +128,16 @@ class Cluster:
     def range(self, _rows: int) -> Cluster:
         return self
 
-    def mapInArrow(self, _function: Any, _schema: str) -> Cluster:  # noqa: N802 - the name in PySpark
+    def mapInArrow(self, function: Any, _schema: str) -> Cluster:  # noqa: N802 - the name in PySpark
+        self.function = function
         return self
 
-    def collect(self) -> None:
+    def collect(self) -> list[tuple[bytes]]:
         self.jobs += 1
         if self.errors and (error := self.errors.pop(0)):
             raise RuntimeError(error)
+        tasks = [[pa.record_batch({"id": [1, 2]})], [], [pa.record_batch({"id": [3]})]]
+        return [(each.column(0)[0].as_py(),) for task in tasks for each in self.function(iter(task))]
 
 
 def test_executors_that_run_python_are_asked_once() -> None:
@@ -135,7 +146,51 @@ def test_executors_that_run_python_are_asked_once() -> None:
     assert cluster.jobs == 1
 
 
-@pytest.mark.parametrize("error", [MISSING, OTHER, NONE, LATER])
+def differing(monkeypatch: pytest.MonkeyPatch, broken: tuple[Any, str, Callable[..., Any]], asked: Any) -> bool:
+    """What is said of executors on which one function is another one than here."""
+    expected()
+    where, name, twin = broken
+    cluster = Cluster()
+    with monkeypatch.context() as changed:
+        changed.setattr(where, name, twin)
+        return bool(asked(cluster))
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        (Keyed, "of_people", lambda self, x: x ^ np.uint64(self.people)),
+        (Keyed, "of_cells", lambda self, x, y: x + y + np.uint64(self.groups)),
+        (spark_tasks, "of_rows", lambda cells, values, twins: cells + values[0] + twins),
+        (spark_tasks, "lowest", lambda hashed, sizes, most: lowest(~hashed, sizes, most)),
+        (spark_tasks, "counted", lambda code, size, weights=None: counted(code, size, weights) + 1),
+        (spark_entries, "joined", lambda high, bucket: (high << 8) + bucket),
+        (spark_entries, "once", lambda key: (np.unique(key), None)),
+    ],
+    ids=lambda broken: broken[1],
+)
+def test_executors_that_compute_something_else_are_not_used(
+    monkeypatch: pytest.MonkeyPatch, broken: tuple[Any, str, Callable[..., Any]]
+) -> None:
+    """Of a twin that asks only for the libraries, each of them would be used, and answers would be wrong."""
+
+    def asks_for_libraries(cluster: Cluster) -> bool:
+        return bool(cluster.mapInArrow(lambda batches: batches, "").collect())
+
+    assert differing(monkeypatch, broken, asks_for_libraries)
+    assert not differing(monkeypatch, broken, able)
+    assert able(Cluster())
+
+
+def test_executors_that_answer_nothing_are_not_used() -> None:
+    class Silent(Cluster):
+        def collect(self) -> list[tuple[bytes]]:
+            return []
+
+    assert trouble(Silent()) == OTHERWISE
+
+
+@pytest.mark.parametrize("error", [MISSING, LACKING, OTHER, NONE, LATER])
 def test_what_executors_lack_is_asked_once(error: str) -> None:
     cluster = Cluster(error)
     assert [trouble(cluster) for _ in range(3)] == [error] * 3
@@ -183,13 +238,22 @@ class Settings:
             raise ValueError(name)
         self.getAll = {**self.getAll, name: value}
 
+    def get(self, name: str) -> str:
+        return self.getAll[name]
+
     def unset(self, name: str) -> None:
         self.getAll = {other: value for other, value in self.getAll.items() if other != name}
 
 
 class Configured:
-    def __init__(self, conf: Settings) -> None:
+    """A session of Spark Connect, or one that Java knows by this name; of both, or of none."""
+
+    def __init__(self, conf: Settings, *, id: str = "", java: str = "") -> None:
         self.conf = conf
+        if id:
+            self.session_id = id
+        if java:
+            self._jsparkSession = SimpleNamespace(sessionUUID=lambda: java)
 
 
 def test_batches_are_quick_until_the_last_of_some_readings_has_ended() -> None:
@@ -215,3 +279,47 @@ def test_batches_end_with_a_reading_that_fails() -> None:
     with pytest.raises(RuntimeError), quick_batches(session):
         raise RuntimeError
     assert session.conf.getAll == {}
+
+
+@pytest.mark.parametrize("named", [{"id": "one"}, {"java": "two"}])
+def test_two_objects_of_one_session_put_its_own_settings_back(
+    named: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first ends while the second reads. A twin that looks at the objects alone leaves our settings behind."""
+    own = {next(iter(BATCHES)): "77"}
+
+    def afterwards() -> dict[str, str]:
+        settings = Settings(**own)
+        first, second = (quick_batches(Configured(settings, **named)) for _ in range(2))
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert settings.getAll == {**own, **BATCHES} or settings.getAll == own
+        second.__exit__(None, None, None)
+        return settings.getAll
+
+    assert afterwards() == own
+    monkeypatch.setattr(spark_engine, "same", id)
+    assert afterwards() != own
+
+
+def test_other_sessions_are_apart() -> None:
+    one, other = Configured(Settings(), id="three"), Configured(Settings(), id="four")
+    with quick_batches(one), quick_batches(other):
+        pass
+    assert one.conf.getAll == other.conf.getAll == {}
+
+
+@pytest.mark.parametrize(("own", "inside"), [("-1", "4000"), ("0", "4000"), ("77", "77")])
+def test_arrow_is_taken_in_batches_whatever_the_session_has(own: str, inside: str) -> None:
+    name = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    session = Configured(Settings(**{name: own}), id=f"batches {own}")
+    with bounded_batches(session):
+        assert session.conf.getAll[name] == inside
+    assert session.conf.getAll == {name: own}
+    reading = quick_batches(session)
+    reading.__enter__()
+    with bounded_batches(session):  # another reading ends meanwhile
+        reading.__exit__(None, None, None)
+        assert session.conf.getAll[name] == inside
+    assert session.conf.getAll == {name: own}

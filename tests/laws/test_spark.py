@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from itertools import product
@@ -31,6 +32,7 @@ from sitr.backends.sources import ArrowRows
 from sitr.backends.spark import Spark, SparkFrame, sent, types
 from sitr.backends.spark_dialect import PortableSparkDialect, SparkDialect
 from sitr.backends.spark_engine import asked as asked_of_spark
+from sitr.backends.spark_engine import same
 from sitr.backends.statement import statement
 from sitr.dataset.schema import Kind
 from sitr.errors import QuestionError, SourceError
@@ -384,6 +386,33 @@ def test_settings_that_change_results_are_refused_and_others_change_nothing() ->
         session.conf.set("spark.sql.ansi.enabled", "true")
         for name, value in before.items():
             session.conf.set(name, value)
+
+
+def test_two_objects_of_a_session_are_one_and_a_new_session_is_another() -> None:
+    """Their settings are the session's."""
+    session = spark.session()
+    other = type(session)(session.sparkContext, session._jsparkSession)
+    assert other is not session
+    assert same(other) == same(session) != same(session.newSession())
+
+
+def test_public_rows_are_sent_in_a_session_without_a_number_of_rows_in_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PySpark alone takes none then, and the question that joins them would fail after its charge."""
+    session, name = spark.session(), "spark.sql.execution.arrow.maxRecordsPerBatch"
+    rows, before = pa.table({"n": [1, 2, 3]}), session.conf.get(name)
+    try:
+        session.conf.set(name, "-1")
+        assert sent(session, rows).toArrow()["n"].to_pylist() == [1, 2, 3]
+        assert session.conf.get(name) == "-1"
+        monkeypatch.setattr("sitr.backends.spark.bounded_batches", lambda _: nullcontext())
+        with pytest.raises(ValueError, match="positive"):
+            sent(session, rows)
+    finally:
+        session.conf.set(name, before)
+
+
+def test_executors_compute_what_the_driver_computes() -> None:
+    assert spark_packed.trouble(spark.session()) == ""
 
 
 def test_texts_become_times_in_utc_in_a_session_that_is_started_here() -> None:

@@ -19,7 +19,7 @@ from sitr.backends.failure import UNCHARGED
 from sitr.backends.reading import Reading, Totals, Tree, shaped, tree
 from sitr.backends.relations import FromRows
 from sitr.backends.spark_dialect import SparkDialect, no_patterns
-from sitr.backends.spark_engine import asked, check_session, collected, new_name, read, started, views
+from sitr.backends.spark_engine import asked, bounded_batches, check_session, collected, new_name, read, started, views
 from sitr.backends.statement import statement, writer
 from sitr.backends.total import total
 from sitr.dataset.database import DatabaseTable, spark_names
@@ -335,7 +335,8 @@ def sent(session: Any, rows: pa.Table) -> Any:
     types = {each.name: _spark_type(each.type) for each in able.schema}
     kept = [name for name, type in types.items() if type is not None]
     schema = ", ".join(f"{say.identifier(name)} {types[name]}" for name in kept)
-    return session.createDataFrame(able.select(kept), schema=schema)
+    with bounded_batches(session):
+        return session.createDataFrame(able.select(kept), schema=schema)
 
 
 def sendable(rows: pa.Table) -> pa.Table:

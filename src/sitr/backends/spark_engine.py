@@ -142,8 +142,20 @@ BATCHES = {
 for every row. That takes more than half of the time of giving them. Our rows are short (`spark_entries.PIECE`)."""
 
 _lock = Lock()
-_changed: dict[int, tuple[int, dict[str, str | None]]] = {}
+_changed: dict[object, tuple[int, dict[str, str | None]]] = {}
 """Of each session the readings that go on, and its settings before the first of them; None where there were none."""
+
+
+def same(session: Any) -> object:
+    """What two objects have in common that stand for one session, whose settings they share.
+
+    A client of Spark Connect has the id that the server knows it by; else Java knows the session.
+    """
+    try:
+        client = getattr(session, "session_id", None)
+        return str(client or session._jsparkSession.sessionUUID())
+    except Exception:  # noqa: BLE001 - what a session does not have has many errors
+        return id(session)
 
 
 @contextmanager
@@ -152,20 +164,38 @@ def quick_batches(session: Any) -> Iterator[None]:
 
     They change no result, so a session that refuses them keeps its own.
     """
+    own = same(session)
     with _lock:
-        number, before = _changed.get(id(session), (0, {}))
+        number, before = _changed.get(own, (0, {}))
         if not number:
             before = _set(session, BATCHES)
-        _changed[id(session)] = number + 1, before
+        _changed[own] = number + 1, before
     try:
         yield
     finally:
         with _lock:
-            number, before = _changed.pop(id(session))
+            number, before = _changed.pop(own)
             if number > 1:
-                _changed[id(session)] = number - 1, before
+                _changed[own] = number - 1, before
             else:
                 _set(session, before)
+
+
+@contextmanager
+def bounded_batches(session: Any) -> Iterator[None]:
+    """The session has a number of rows in a batch, without which PySpark takes no rows from Arrow.
+
+    Another reading may have changed the session's own number, and may put it back at any time.
+    """
+    name = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    with _lock:
+        _, before = _changed.get(same(session), (0, dict[str, str | None]()))
+        number = before[name] if name in before else session.conf.get(name)
+    if number is None or int(number) > 0:
+        yield
+        return
+    with quick_batches(session):
+        yield
 
 
 def _set(session: Any, settings: Mapping[str, str | None]) -> dict[str, str | None]:

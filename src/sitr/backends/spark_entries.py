@@ -26,7 +26,7 @@ PIECE = 1 << 14
 
 BLOCK = 1 << 16
 """The rows that are packed at once, so that what lies between is in the cache of a processor."""
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_SPREAD = 0x9E3779B97F4A7C15
 _WIDE = 10
 """A high of 8 bytes and a word of 2, where they do not fit into one integer. The other forms are 4 and 8 bytes."""
 _HEADER = 32
@@ -53,7 +53,7 @@ def joined(high: Places, bucket: int) -> Places:
 
 
 def _spread(high: Places) -> Words:
-    return (high.view(np.uint64) * _SPREAD) >> np.uint64(64 - BUCKET_BITS)
+    return (high.view(np.uint64) * np.uint64(_SPREAD)) >> np.uint64(64 - BUCKET_BITS)
 
 
 def ranked(high: Places) -> tuple[Places, Words]:

@@ -26,7 +26,9 @@ from sitr.backends.packed.scan import Decoded, position
 from sitr.backends.reading import FewGroups, FewInTotal, FewRows, Totals, Tree
 from sitr.backends.spark_dialect import INTEGERS
 from sitr.backends.spark_engine import by_value, quick_batches
-from sitr.backends.spark_tasks import ADDED, SENT, TRAVELS, Order, Salted, Shape, parts, probe, totals
+from sitr.backends.spark_probe import FOUND, PROBED, expected
+from sitr.backends.spark_probe import sent as probe
+from sitr.backends.spark_tasks import ADDED, SENT, TRAVELS, Order, Salted, Shape, parts, totals
 from sitr.backends.statement import Writer
 from sitr.backends.values import CellNumber, Cut, EachPerson, EachRow, Flag, Granules
 
@@ -152,9 +154,14 @@ def _rows(packing: Packing, added: Any) -> list[Row]:
     return [(*keys[group], *(int(column[group]) for column in found), *more, int(people[group])) for group in groups]
 
 
-LASTING = re.compile(r"ModuleNotFoundError|PYTHON_VERSION_MISMATCH|Cannot run program .*error(=|: )(2|13)\b", re.DOTALL)
-"""What the errors of a cluster say that lacks a library, has another version of Python, or has none that may be run. A
-program that cannot be run for want of memory, processes or open files (errors 12, 11 and 24) can be run later."""
+LASTING = re.compile(
+    r"(ModuleNotFound|Import|Attribute|Type)Error|PYTHON_VERSION_MISMATCH|Cannot run program .*error(=|: )(2|13)\b",
+    re.DOTALL,
+)
+"""What the errors of a cluster say that lacks a library or what is used of it, has another version of Python, or has
+none that may be run. A program that cannot be run for want of memory, processes or open files (errors 12, 11 and 24)
+can be run later."""
+OTHERWISE = "An executor computes something else."
 
 
 def able(session: Any) -> bool:
@@ -165,22 +172,23 @@ def able(session: Any) -> bool:
 def trouble(session: Any, *, attempts: int = 3) -> str:
     """Why the executors do not run these functions; an empty text where they do.
 
-    They need a Python of the driver's version with numpy and pyarrow, and a small job that reads no table asks for
-    that. Once it has run, or has shown what is missing, this is remembered for the session. A job may also fail because
-    a machine is busy or an executor was lost: it is tried again, and nothing is remembered.
+    They need a Python of the driver's version with numpy and pyarrow, and a small job that reads no table runs them on
+    fixed rows: what it gives must be what the driver computes. Once it has run, or has shown what is missing, this is
+    remembered for the session. A job may also fail because a machine is busy or an executor was lost: it is tried
+    again, and nothing is remembered.
     """
     known = _remembered(session)
     if known:
         return known[0]
-    by_value(TRAVELS)
+    by_value(PROBED)
     for _ in range(attempts):
         try:
-            session.range(64).mapInArrow(probe, "n BIGINT").collect()
+            rows = session.range(64).mapInArrow(probe(), FOUND).collect()
         except Exception as error:  # noqa: BLE001 - what a cluster refuses has many errors
             found = str(error) or repr(error)
         else:
-            found = ""
-        if not found or LASTING.search(found):
+            found = "" if {bytes(row[0]) for row in rows} == {expected()} else OTHERWISE
+        if found in ("", OTHERWISE) or LASTING.search(found):
             known.append(found)
             break
     return found

@@ -323,9 +323,3 @@ def _add_halves(halves: Counts, code: Places, numbers: Counts | None) -> None:
         halves[1] += counted(code, size, upper)
     else:
         halves[0] += counted(code, size, numbers)
-
-
-def probe(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Nothing but what this file needs: a Python that reads these functions, numpy and pyarrow."""
-    for batch in batches:
-        yield pa.RecordBatch.from_arrays([pa.array([int(np.sum(integers(batch.column(0))))])], names=["n"])

@@ -352,7 +352,7 @@ def of_values_alone(cells: Any, values: Any, twins: Any) -> Any:
         ("choose.of_rows", of_values_alone),
         ("choose.HASH_BITS", 4),
         ("totals._HALF", np.uint64(31)),
-        ("passes.Keyed.by", lambda salt: Keyed(np.uint64(salt), np.uint64(salt))),
+        ("passes.Keyed.by", lambda salt: Keyed(salt, salt)),
     ],
 )
 def test_a_broken_twin_differs_from_the_loop(where: str, twin: Any, monkeypatch: pytest.MonkeyPatch) -> None:

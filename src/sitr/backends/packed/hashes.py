@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
 
-_STEP = np.uint64(0x9E3779B97F4A7C15)
+_STEP = 0x9E3779B97F4A7C15
 """2^64 divided by the golden ratio, odd: multiples of it by small numbers are far apart."""
-_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_FIRST, _SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
 def mix(x: Words) -> Words:
@@ -26,34 +26,34 @@ def mix(x: Words) -> Words:
     array([ 6238072747940578789, 15839785061582574730], dtype=uint64)
     """
     x ^= x >> np.uint64(30)
-    x *= _FIRST
+    x *= np.uint64(_FIRST)
     x ^= x >> np.uint64(27)
-    x *= _SECOND
+    x *= np.uint64(_SECOND)
     x ^= x >> np.uint64(31)
     return x
 
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """The hashes of one salt."""
+    """The hashes of one salt, as integers of Python: numpy 1 cannot read a number that numpy 2 sends to an executor."""
 
-    people: np.uint64
-    groups: np.uint64
+    people: int
+    groups: int
 
     @classmethod
     def by(cls, salt: int) -> Keyed:
-        people, groups = mix(np.array([salt, salt ^ int(_STEP)], np.uint64))
+        people, groups = mix(np.array([salt, salt ^ _STEP], np.uint64)).tolist()
         return cls(people, groups)
 
     def of_people(self, identities: Words) -> Words:
         """Of people, by the 64 bits that identify them: an id that is a number, or the hash of one that is a text."""
-        return mix(identities ^ self.people)
+        return mix(identities ^ np.uint64(self.people))
 
     def of_cells(self, people: Words, groups: Words) -> Words:
         """Of pairs of a person and a group, from the person's hash and the 64 bits that identify the group."""
-        found = groups * _STEP
+        found = groups * np.uint64(_STEP)
         found += people
-        found ^= self.groups
+        found ^= np.uint64(self.groups)
         return mix(found)
 
 
@@ -64,7 +64,7 @@ def of_rows(cells: Words, values: tuple[Words, ...], twins: Words | None) -> Wor
         found += word
         mix(found)
     if twins is not None:
-        found += twins * _STEP
+        found += twins * np.uint64(_STEP)
     return mix(found)
 
 
