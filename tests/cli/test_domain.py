@@ -60,6 +60,7 @@ age: {edges: [0, 18, 65]}
         ("- age", "not YAML with one mapping"),
         ("age: 3", "not YAML with one mapping"),
         ("age: {bounds: [0", "not YAML with one mapping"),
+        ("day: {bounds: [2024-01-01, 2024-13-31]}", "a date or time does not exist"),
         ("age: {step: 3}", "age has the unknown field 'step'"),
         ("age: {edges: 3}", "the edges of age are not a list"),
         ("age: {bounds: 3}", "the bounds of age"),

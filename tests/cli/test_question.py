@@ -78,6 +78,19 @@ def test_missing_bounds_are_explained_with_the_option(sitr: Sitr, description: P
     assert "--bounds COLUMN=LOW:HIGH" in refused.error()["do"]
 
 
+def test_advice_about_bounds_of_dates_works_on_the_command_line(sitr: Sitr, description: Path) -> None:
+    monthly = (
+        "preview",
+        description,
+        "SELECT DATE_TRUNC('month', admitted) AS m, COUNT(*) AS n FROM visits GROUP BY m",
+    )
+    refused = sitr(*monthly, *PRICE, "--json")
+    assert refused.code == 2
+    assert "--bounds admitted=LOW:HIGH" in refused.error()["do"]
+    assert sitr(*monthly, *PRICE, "--bounds", "admitted=2024-01-01:2024-12-31").code == 0
+    assert sitr(*monthly, *PRICE, "--bounds", "admitted=2024-01-01:2024-13-31").code == 2
+
+
 def test_a_bad_budget(sitr: Sitr, description: Path) -> None:
     refused = sitr("preview", description, COUNT, *PRICE, "--budget", "lots", "--json")
     assert (refused.code, refused.error()["error"]) == (2, "InvalidPromise")

@@ -125,6 +125,8 @@ def test_people_are_drawn_in_several_parts(
         ("tables: [{description: visit.sitr.yaml, people: true}]", "visit.sitr.yaml"),
         ("tables: [{description: visits.sitr.yaml, people: true}]", "2 to 16 tables"),
         (TABLES + "first: [visits.wards]", "table.column"),
+        (TABLES + "first: [wards]", "got 'wards'"),
+        (TABLES + "first: [2024-02-30]", "a date or time does not exist"),
     ],
 )
 def test_a_wrong_file_is_refused_before_the_charge(sitr: Sitr, tables: Path, written: str, why: str) -> None:

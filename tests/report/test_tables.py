@@ -198,3 +198,16 @@ def test_the_errors_of_all_tables_are_shown_at_other_prices() -> None:
     shown = dict(report.errors(plan, in_words(None)))
     assert list(shown) == names
     assert all(text.startswith("± ") for text in shown.values())
+
+
+@pytest.mark.parametrize(("language", "said"), [(Language.ENGLISH, "(no value)"), (Language.ARABIC, "(بلا قيمة)")])
+def test_the_cell_of_rows_without_a_value_is_named_in_the_language(language: Language, said: str) -> None:
+    columns = (Column("age", Kind.INTEGER, Quantised(0, 90, Fraction(1))),)
+    table = Table("visits", columns, Row(), Relation.ADD_REMOVE, 1, 1)
+    question = tables_question(table, ["age"], bins={"age": 2})
+    publication = release(question.plan(PRICES[0]), np.zeros((5, 1), np.int64), coins=TestCoins(1))
+    with speaking(language):
+        paper = report.answer(publication, receipt(publication))
+        shown = as_text(render(paper)), chart(publication)
+    assert all(said in each for each in shown)
+    assert language is Language.ENGLISH or not any("(no value)" in each for each in shown)

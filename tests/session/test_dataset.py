@@ -113,6 +113,9 @@ def test_no_description_or_no_yaml(tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("a: [1")
     with pytest.raises(DescriptionError, match="not YAML"):
         sitr.open(tmp_path / "bad.yaml")
+    (tmp_path / "bad.yaml").write_text("sitr: 2024-02-30")
+    with pytest.raises(DescriptionError, match="a date or time does not exist"):
+        sitr.open(tmp_path / "bad.yaml")
 
 
 def test_a_file_that_changed_its_columns_is_refused_before_the_charge(

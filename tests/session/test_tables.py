@@ -194,6 +194,7 @@ def test_mistakes_are_refused_before_anything_is_spent(
         ("description: visits.sitr.yaml", "", "field 'description'"),
         ("- region", "- [region", "line 7 is not YAML"),
         ("- region", "- region\ntables: [sex]", "'tables' twice"),
+        ("- region", "- region\nbounds: {day: [2024-01-01, 2024-02-30]}", "a date or time does not exist"),
     ],
 )
 def test_a_preview_says_what_is_wrong_in_a_publication(

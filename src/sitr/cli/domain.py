@@ -73,9 +73,12 @@ def read_domain(path: Path | None) -> Domain:
     if path is None:
         return Domain()
     try:
-        return domain_of(yaml.safe_load(path.read_text("utf-8")), path)
+        content = yaml.safe_load(path.read_text("utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError):
         raise _wrong(path, "it is not YAML with one mapping for each column") from None
+    except ValueError:  # the only values that YAML itself can refuse
+        raise _wrong(path, "a date or time does not exist") from None
+    return domain_of(content, path)
 
 
 def domain_of(content: Any, path: Path) -> Domain:

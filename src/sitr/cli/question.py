@@ -15,7 +15,7 @@ from sitr.cli.options import (
     MaxInAll,
     MaxRows,
     Place,
-    interval,
+    bounds_of,
     keys_option,
     named,
     number,
@@ -100,6 +100,7 @@ class Limits:
 
     def asked(self, budget: Budget, sql: str, price: Kept | None = None) -> AggregateRequest:
         """The question within these limits; a mistake is shown together with what stands against the price."""
+        kinds = {column.name: column.kind for column in budget.table.columns}
         return budget.sql(
             sql,
             price=price,
@@ -109,9 +110,9 @@ class Limits:
             max_groups=self.max_groups,
             max_rows_per_group=self.max_rows_per_group,
             max_rows=self.max_rows,
-            keys=keys_option(self.keys, {column.name: column.kind for column in budget.table.columns}),
+            keys=keys_option(self.keys, kinds),
             other=self.other,
-            bounds=named("--bounds", self.bounds, lambda _, text: interval(text)),
+            bounds=named("--bounds", self.bounds, lambda name, text: bounds_of(text, kinds.get(name))),
         )
 
     def divided(self, asked: AggregateRequest, rows: int | None) -> AggregateRequest:

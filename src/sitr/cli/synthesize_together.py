@@ -111,6 +111,12 @@ def request(path: Path) -> SeveralSynthesis:
         content = yaml.safe_load(path.read_text("utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError):
         content = None
+    except ValueError:  # the only values that YAML itself can refuse
+        raise BadUsage(
+            wanted="a YAML file with a list of tables, each with its description",
+            given=f"{path}, where a date or time does not exist",
+            do="Correct it.",
+        ) from None
     listed = content.get("tables") if isinstance(content, dict) else None
     if not isinstance(listed, list) or not all(isinstance(each, dict) and "description" in each for each in listed):
         raise BadUsage(

@@ -156,6 +156,8 @@ def load(path: Path) -> Description:
         raise no_description(path) from None
     except (yaml.YAMLError, UnicodeDecodeError):
         raise _wrong(path, "the file as a whole", "it is not YAML") from None
+    except ValueError:  # the only values that YAML itself can refuse
+        raise _wrong(path, "the file as a whole", "a date or time does not exist") from None
     top = _mapping(content, path, "the file as a whole", _FIELDS)
     if top.get("sitr") != VERSION:
         raise _wrong(path, "sitr", f"version {top.get('sitr')!r} is not {VERSION}")

@@ -318,7 +318,7 @@ def adjusted(
     max_groups: int | None = None,
     max_rows_per_group: int | None = None,
     max_rows: int | None = None,
-    bounds: Mapping[str, tuple[Number, Number]] | None = None,
+    bounds: Mapping[str, tuple[Bound, Bound]] | None = None,
 ) -> Table:
     """The same data set with other caps and bounds for one question. They are public choices too.
 
@@ -340,7 +340,7 @@ def adjusted(
     return replace(table, columns=columns)
 
 
-def _bounded(column: Column, bounds: tuple[Number, Number] | None) -> Column:
+def _bounded(column: Column, bounds: tuple[Bound, Bound] | None) -> Column:
     if bounds is None:
         return column
     temporal = column.kind in (Kind.DATE, Kind.TIMESTAMP)

@@ -17,9 +17,9 @@ from sitr.questions.tables.publication import PublishedTables
 from sitr.questions.tables.question import column_name
 from sitr.questions.tables.workload import Node
 from sitr.report import grouped
-from sitr.report.chart.tables import chart
+from sitr.report.chart.tables import chart, labelled
 from sitr.report.column_errors import ROWS
-from sitr.report.figures import CONFIDENCE, AllDigits, Figures, Rounded, error, number, visible
+from sitr.report.figures import CONFIDENCE, AllDigits, Figures, Rounded, error, number
 from sitr.report.headline import headline
 from sitr.report.level import Level
 from sitr.report.paper import Facts, Paper, PaperColumn, PaperTable, Role, Section, answered, previewed
@@ -225,12 +225,11 @@ def _rounds(publication: PublishedTables) -> bool:
 def _rows(publication: PublishedTables, words: Words) -> Iterator[tuple[str, ...]]:
     plan = publication.plan
     for node in plan.workload.tables:
-        labels = [part.to_pylist() for part in publication.labels(node).values()]
-        named = zip(*labels, strict=True) if labels else iter([()])
+        named = labelled(publication, node, words)
         written = [list(_written(publication, measure, node, words)) for measure in plan.measures]
         for place, cell in enumerate(named):
             shown = (part for each in written for part in each[place])
-            yield words.tables.name(plan.workload, node), " × ".join(map(visible, cell)), *shown
+            yield words.tables.name(plan.workload, node), " × ".join(cell), *shown
 
 
 def _written(publication: PublishedTables, measure: Measure, node: Node, words: Words) -> Iterator[tuple[str, str]]:

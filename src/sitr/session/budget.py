@@ -18,7 +18,7 @@ from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.questions.aggregate.frame import Expr, Operand
 from sitr.questions.aggregate.functions.function import Aggregate
-from sitr.questions.aggregate.habits import BUDGET, Hinted
+from sitr.questions.aggregate.habits import BUDGET, Whole
 from sitr.questions.synthetic.axes import BINS
 from sitr.report import summary
 from sitr.report.paper import Paper
@@ -61,7 +61,7 @@ else:  # each kind of question loads what it needs when it is asked
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Budget(Hinted, InSql, Balance, Displayed):
+class Budget(Whole, InSql, Balance, Displayed):
     """The budget of one data set, recorded in a ledger, with all ways to ask questions.
 
     SQL text and calls make the same questions: `budget.sql("SELECT COUNT(*) AS n FROM visits")` and

@@ -43,7 +43,7 @@ from sitr.neighbors.period import Period
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
 from sitr.numbers import Number
-from sitr.questions.aggregate.habits import DATASET, Hinted
+from sitr.questions.aggregate.habits import DATASET, Whole
 from sitr.questions.aggregate.key_domains import Keys, with_keys
 from sitr.report import summary
 from sitr.report.figures import visible
@@ -71,7 +71,7 @@ else:  # a preview opens no file
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Dataset(Hinted, Displayed):
+class Dataset(Whole, Displayed):
     """A protected data set. Its rows are read only through a budget, and they are never printed."""
 
     _hints = DATASET

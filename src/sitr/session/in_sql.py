@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
-from sitr.dataset.schema import Table, adjusted
+from sitr.dataset.schema import Bound, Table, adjusted
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.price import Amounts, Price, price_of
@@ -77,7 +77,7 @@ class InSql(Shared):
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
         max_rows: int | None = None,
-        bounds: Mapping[str, tuple[Number, Number]] | None = None,
+        bounds: Mapping[str, tuple[Bound, Bound]] | None = None,
         keys: Keys | None = None,
         other: bool = False,
         weights: Mapping[str, Number] | None = None,

@@ -29,7 +29,7 @@ import yaml
 from sitr import arguments
 from sitr.dataclass import dataclass
 from sitr.dataset.cells import Step
-from sitr.errors import FileError, QuestionError, quoted, unknown_name
+from sitr.errors import FileError, QuestionError, SitrError, quoted, unknown_name
 from sitr.flavors.arrows import Kept
 from sitr.flavors.price import price_of
 from sitr.questions.tables.counting import cells_in_all
@@ -161,6 +161,11 @@ def read(path: str | Path) -> PublicationFile:
         ) from None
     except (OSError, UnicodeDecodeError) as failure:
         reason = getattr(failure, "strerror", None) or "it is not text in UTF-8"
+        raise FileError(given=f"Cannot read {place}: {reason}.", do="Check the file; nothing was spent.") from None
+    except SitrError:
+        raise
+    except ValueError:  # the only values that YAML itself can refuse
+        reason = "a date or time does not exist"
         raise FileError(given=f"Cannot read {place}: {reason}.", do="Check the file; nothing was spent.") from None
     if not isinstance(content, dict):
         raise QuestionError(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sitr.dataclass import dataclass
 from sitr.dataset.literals import shown
-from sitr.dataset.schema import Table, adjusted
+from sitr.dataset.schema import Bound, Table, adjusted
 from sitr.errors import QuestionError
 from sitr.namespace import Later
 from sitr.numbers import Number
@@ -22,7 +22,7 @@ from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.frame import Expr, Operand, operand
 from sitr.questions.aggregate.frame_join import Columns, Rows, matched
 from sitr.questions.aggregate.functions.function import Aggregate
-from sitr.questions.aggregate.habits import SELECTION, Hinted
+from sitr.questions.aggregate.habits import SELECTION, Whole
 from sitr.questions.aggregate.key_domains import Keys, with_keys
 from sitr.questions.aggregate.nodes import Named, NamedKey, Query, text
 from sitr.questions.aggregate.other import with_other
@@ -44,7 +44,7 @@ else:  # each kind of question loads what it needs when it is asked
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Selection(Hinted):
+class Selection(Whole):
     """A question under construction."""
 
     _hints = SELECTION
@@ -123,7 +123,7 @@ class Selection(Hinted):
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
         max_rows: int | None = None,
-        bounds: Mapping[str, tuple[Number, Number]] | None = None,
+        bounds: Mapping[str, tuple[Bound, Bound]] | None = None,
         keys: Keys | None = None,
     ) -> Selection:
         """Other caps, bounds and keys than those of the description, for this question; see `Budget.sql`."""

@@ -114,6 +114,18 @@ def test_unknown_keys_want_a_delta(ask, price):
         fit(ask(sql, **KNOWN), price)
 
 
+def test_advice_about_unknown_keys_names_columns_as_the_description_does(ask):
+    """Another name in the answer is no column whose keys can be declared, and neither is an expression."""
+    sql = "SELECT ward AS place, COUNT(*) AS n FROM visits GROUP BY ward"
+    with pytest.raises(QuestionError, match=r"The keys of place .*keys=\{'ward': \[…\]\} \(--keys ward=A,B\)"):
+        fit(ask(sql), PureDP(1))
+    with pytest.raises(QuestionError, match=r"List them in the question with WHERE UPPER\(ward\) IN") as caught:
+        fit(ask("SELECT UPPER(ward) AS place, COUNT(*) AS n FROM visits GROUP BY 1"), PureDP(1))
+    assert "keys=" not in str(caught.value)
+    with pytest.raises(QuestionError, match=r"Give public bounds=\{'born': \(low, high\)\} \(--bounds born=LOW:HIGH\)"):
+        fit(ask("SELECT DATE_TRUNC('year', born) AS year, COUNT(*) AS n FROM visits GROUP BY 1"), PureDP(1))
+
+
 @pytest.mark.parametrize(
     "price",
     [

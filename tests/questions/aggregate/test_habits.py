@@ -14,7 +14,7 @@ import pytest
 
 import sitr
 from sitr.dataset.hospital import WARDS, hospital
-from sitr.errors import SitrError, UnknownCall
+from sitr.errors import InvalidUse, SitrError, UnknownCall
 from sitr.language import Language, speaking
 from sitr.questions.aggregate.habits import (
     AGGREGATED,
@@ -94,6 +94,18 @@ def test_every_name_of_another_library_gets_its_hint(name: str, hints: Hints, kn
         assert str(caught.value) == f"{hints.what} has no method {call!r}. {hint}"
         assert isinstance(caught.value, SitrError)
     assert any(not hasattr(type(thing), call) for call in hints.calls)
+
+
+@pytest.mark.parametrize("name", ["budget", "selection", "dataset"])
+def test_brackets_get_a_hint(name: str, known: dict[str, object]) -> None:
+    """Without one, Python's own error says nothing about questions; a loop over rows ends in the same way."""
+    thing: Any = known[name]
+    for use in (lambda: thing["days"], lambda: thing[["days", "cost"]], lambda: list(thing)):
+        with pytest.raises(InvalidUse, match=r"has no columns or rows to choose by brackets \[ \]\. Write ") as caught:
+            use()
+        assert isinstance(caught.value, TypeError)  # as for other objects without items
+        with speaking(Language.ARABIC):
+            assert "تُختار" in error_text(caught.value)
 
 
 def test_hints_name_no_call_that_exists(known: dict[str, object]) -> None:

@@ -26,6 +26,7 @@ from sitr.mechanisms.threshold import Threshold
 from sitr.numbers import downward, exact
 from sitr.plans.plan import FAINT, Measurement
 from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.in_total import measured_in_total, says_nothing
 from sitr.questions.aggregate.keys import KeyThreshold
 from sitr.questions.aggregate.nodes import text
@@ -345,7 +346,26 @@ def refuse_unknown_keys(query: BoundedQuery, price: Promise) -> None:
         raise QuestionError(
             given=f"The keys of {', '.join(unknown)} are not public, so the price needs δ > 0, but it is "
             f"{write(price)}.",
-            do=f"Declare them with keys={{{unknown[0]!r}: […]}} (--keys {unknown[0]}=A,B), list them in the question "
-            f"with WHERE {first.of.text} IN (…), or set the budget and the price in zcdp(ρ, δ) or "
-            "approximate(ε, δ).",
+            do=_make_public(first.of),
         )
+
+
+def _make_public(of: Typed) -> str:
+    """What to do about a key that is not public: only columns can have declared keys, under their own names."""
+    if of.column is not None:
+        name = of.column.name
+        return (
+            f"Declare them with keys={{{name!r}: […]}} (--keys {name}=A,B), list them in the question with WHERE "
+            f"{of.text} IN (…), or set the budget and the price in zcdp(ρ, δ) or approximate(ε, δ)."
+        )
+    bounded = [part.column.name for part in of.parts if part.column is not None]
+    if of.what in ("DATE_TRUNC", "//") and len(bounded) == 1:
+        name = bounded[0]
+        return (
+            f"Give public bounds={{{name!r}: (low, high)}} (--bounds {name}=LOW:HIGH), list them in the question with "
+            f"WHERE {of.text} IN (…), or set the budget and the price in zcdp(ρ, δ) or approximate(ε, δ)."
+        )
+    return (
+        f"List them in the question with WHERE {of.text} IN (…), or set the budget and the price in zcdp(ρ, δ) or "
+        "approximate(ε, δ)."
+    )

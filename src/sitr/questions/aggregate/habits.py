@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sitr.dataclass import dataclass
-from sitr.errors import UnknownCall, nearest
+from sitr.errors import InvalidUse, UnknownCall, nearest
 
 WHERE = 'Write budget.where(sitr.column("days") > 3).agg(n=sitr.count()).'
 COUNT = "Write budget.agg(n=sitr.count())."
@@ -54,6 +54,24 @@ class Hinted:
             if hasattr(type(self), name):  # a property raised an AttributeError: it raises it again
                 return object.__getattribute__(self, name)
             raise unknown_call(name, self._hints, dir(type(self)))
+
+
+class Whole(Hinted):
+    """A base of classes that are not picked apart by brackets, as data frames are: `budget["days"]`."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # type checkers know that there is nothing to pick
+
+        def __getitem__(self, item: object) -> Any:
+            raise InvalidUse(
+                given=f"{self._hints.what} has no columns or rows to choose by brackets [ ].",
+                do=self._hints.calls[PICK],
+            )
+
+
+PICK = "[]"
+"""The name of brackets among the hints."""
 
 
 def unknown_call(name: str, hints: Hints, names: Iterable[str]) -> UnknownCall:
@@ -108,12 +126,28 @@ _QUESTIONS = (
     | {name: f'Write budget.agg(found=sitr.{own}("cost")).' for name, own in _NUMBERS.items()}
 )
 
-BUDGET = Hints("A budget", _QUESTIONS)
-SELECTION = Hints("A question without agg(…)", _QUESTIONS | _each("release preview ask propose having price", GROUP))
+BUDGET = Hints("A budget", _QUESTIONS | {PICK: WHERE})
+SELECTION = Hints(
+    "A question without agg(…)",
+    _QUESTIONS | _each("release preview ask propose having price", GROUP) | {PICK: AGGREGATE},
+)
 DATASET = Hints(
     "A data set",
     dict.fromkeys(
-        (*_QUESTIONS, "agg", "group_by", "where", "sql", "ask", "release", "histogram", "join", "tables", "suggest"),
+        (
+            *_QUESTIONS,
+            "agg",
+            "group_by",
+            "where",
+            "sql",
+            "ask",
+            "release",
+            "histogram",
+            "join",
+            "tables",
+            "suggest",
+            PICK,
+        ),
         BUDGET_FIRST,
     ),
 )

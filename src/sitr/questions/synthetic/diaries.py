@@ -252,7 +252,7 @@ def _check_first(tables: Sequence[TableDiary], first: Sequence[tuple[str, str]])
     if wrong := [each for each in first if each not in varying]:
         raise QuestionError(
             wanted="columns whose values differ between the rows of a person, as table.column",
-            given=repr(".".join(wrong[0])),
+            given=repr(".".join(filter(None, wrong[0]))),
             do="Name an imitated column of one of the tables that is not constant.",
         )
 

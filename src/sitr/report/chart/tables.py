@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from sitr.dataset.cells import NO_VALUE
 from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.tables.publication import PublishedTables, shown_measure
 from sitr.questions.tables.workload import Node
@@ -16,6 +17,17 @@ from sitr.report.words.words import Words, in_words
 
 MOST_ROWS = 40
 _ROW = 30
+
+
+def labelled(publication: PublishedTables, node: Node, words: Words) -> list[tuple[str, ...]]:
+    """The labels of each cell of a table, as a reader of this language reads them; one empty tuple for the total."""
+    labels = [part.to_pylist() for part in publication.labels(node).values()]
+    if not labels:
+        return [()]
+    nothing = words.aggregate.key(None)
+    return [
+        tuple(nothing if label == NO_VALUE else visible(label) for label in each) for each in zip(*labels, strict=True)
+    ]
 
 
 def chart(
@@ -35,8 +47,7 @@ def chart(
     node, measure = plan.workload.tables[0] if node is None else node, shown_measure(plan)
     cells = np.nan_to_num(publication.cells(measure, node).ravel())
     low, high = (part.ravel() for part in publication.ends(measure, node, confidence=CONFIDENCE))
-    labels = [part.to_pylist() for part in publication.labels(node).values()]
-    names = [" · ".join(map(visible, each)) for each in zip(*labels, strict=True)] if labels else [say.total()]
+    names = [" · ".join(each) or say.total() for each in labelled(publication, node, words)]
     size = len(cells)
     places = [place for place in range(size) if not any(hidden[place : place + 1])]
     if len(places) > most:

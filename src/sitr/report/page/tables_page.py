@@ -21,7 +21,7 @@ from sitr.questions.tables.measures import Measure
 from sitr.questions.tables.publication import PublishedTables, shown_measure
 from sitr.questions.tables.quality import WITHHELD, QualityRule
 from sitr.questions.tables.workload import Node
-from sitr.report.chart.tables import chart
+from sitr.report.chart.tables import chart, labelled
 from sitr.report.figures import CONFIDENCE, Figures, visible
 from sitr.report.page import html
 from sitr.report.paper import Paper
@@ -100,8 +100,7 @@ def _table(
 ) -> PageTable:
     plan, say = publication.plan, words.tables
     found = marked(publication, node, rule=rule, withhold=withhold)
-    labels = [part.to_pylist() for part in publication.labels(node).values()]
-    named = [tuple(map(visible, cell)) for cell in zip(*labels, strict=True)] if labels else [()]
+    named = labelled(publication, node, words)
     columns = [_cells(publication, measure, node, found, words) for measure in plan.measures]
     rows = tuple((cell, tuple(part for each in columns for part in each[place])) for place, cell in enumerate(named))
     headings = [
