@@ -478,11 +478,15 @@ def test_what_does_not_fit_together_is_refused(tmp_path: Path, opened: dict[str,
         (lambda: few(opened, first=["ward"]), "table.column"),
         (lambda: few(opened, first=["visits.sex"]), "table.column"),
         (lambda: few(opened, first="visits.ward"), "first"),
+        (lambda: few(opened, first=cast("Any", [3])), "names of columns and tables as texts"),
+        (lambda: few(opened, everyone=cast("Any", [["patients"]])), "names of columns and tables as texts"),
         (lambda: few(opened, everyone=["patient"]), "Did you mean 'patients'"),
         (lambda: sitr.synthesize_together(people, cast("Any", patients)), "requests for synthetic rows"),
     ]  # fmt: skip
     for wrong, why in cases:
         with pytest.raises(SitrError, match=why):
             wrong()
+    named = cast("Any", (name for name in ["visits.ward"]))  # can be read only once
+    assert few(opened, first=named).several == few(opened, first=["visits.ward"]).several
     with pytest.raises(QuestionError, match="whole number of rows"):
         few(opened).release(PRICE, people=-1)
