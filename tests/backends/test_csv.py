@@ -349,3 +349,15 @@ def test_nulls_are_a_list_of_texts(tmp_path: Path, nulls: Any) -> None:
 def test_values_that_mean_no_value_do_not_hide_the_decimal_mark(tmp_path: Path, numbers: str, mark: str) -> None:
     found = settled(csv(tmp_path, "id;preis\n" + f"1;{numbers}\n" * 9 + "2;n/a\n"), delimiter=";")
     assert (found.format.decimal, dict(found.columns)["preis"], found.unmarked) == (mark, Kind.REAL, ())
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_a_line_that_is_too_long_for_duckdb_is_one_row(tmp_path: Path, quote: str) -> None:
+    """DuckDB alone refuses to detect how a file with such a line is written."""
+    path = tmp_path / "rows.csv"
+    path.write_text(f"id,note,x\n1,a,1\n2,{quote}{'b' * 3_000_000}{quote},2\n3,c,3\n")
+    source = settled(path)
+    assert source.kinds() == {"id": Kind.INTEGER, "note": Kind.TEXT, "x": Kind.INTEGER}
+    with connection(source.tables()) as engine:
+        found = engine.execute(f"SELECT id, length(note), x FROM {source.relation}").fetchall()
+    assert found == [(1, 1, 1), (2, LONGEST - len("2,"), None), (3, 1, 3)]

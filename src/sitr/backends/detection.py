@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -14,6 +15,12 @@ from sitr.backends.engine import connection, kind_of, only_this_file, refuse_twi
 from sitr.dataset.csv_format import MISSING, NOTHING, QUOTE, CsvFormat, DeclaredFormat
 from sitr.dataset.schema import NUMERIC, Kind
 from sitr.errors import DescriptionError, SourceError
+from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+else:  # a preview reads no rows
+    pa = Later("pyarrow")
 
 identifier, literal = DUCKDB.identifier, DUCKDB.literal
 
@@ -35,8 +42,18 @@ class _Sniffed:
 
     @classmethod
     def of(cls, path: Path, written: DeclaredFormat) -> _Sniffed | None:
-        """None if the file is no CSV file that is written like this."""
-        given = "".join(
+        """None if the file is no CSV file that is written like this.
+
+        DuckDB refuses long lines unless it is told how long they are. They are looked for only where it refuses a file.
+        """
+        found = cls._of(path, written)
+        if found is None and (longest := _longest(path)) > _LONG:
+            return cls._of(path, written, f", max_line_size={longest + 1}")
+        return found
+
+    @classmethod
+    def _of(cls, path: Path, written: DeclaredFormat, more: str = "") -> _Sniffed | None:
+        given = more + "".join(
             f", {_SNIFFED[name]}={literal(str(value))}" for name, value in written.items() if name in _SNIFFED
         )
         if nulls := written.get("nulls"):
@@ -51,6 +68,19 @@ class _Sniffed:
             return None
         kinds = {column["name"]: _settled(kind_of(column["type"])) for column in columns}
         return cls(delimiter, quote, header, dates, timestamps, kinds)
+
+
+_LONG = 2_000_000
+"""The most bytes of a line that DuckDB reads unasked."""
+
+
+def _longest(path: Path) -> int:
+    """The bytes of the longest line."""
+    try:
+        with pa.input_stream(str(path), compression="detect") as stream:
+            return max(map(len, stream.read().split(b"\n")))
+    except OSError:
+        return 0
 
 
 _SNIFFED = {

@@ -22,6 +22,8 @@ from sitr.questions.aggregate.dialect import QuestionDialect
 _MODES = ("DIFFERENTIAL_PRIVACY", "ANONYMIZATION")
 _OPTIONS = ("epsilon", "delta", "max_groups_contributed", "max_rows_contributed", "privacy_unit_column", "kappa")
 _PER_GROUP, _PER_ROW = "CONTRIBUTION_BOUNDS_PER_GROUP", "CONTRIBUTION_BOUNDS_PER_ROW"
+_MARKS = (*_MODES, "ANON_", "=>", "CLAMPED", "TOP")
+"""A text without any of these has nothing of BigQuery's. It need not be cut into words: long lists take long."""
 _TOTALS = ("SUM", "COUNT")
 """Functions whose bounds clamp the total of a person."""
 
@@ -55,6 +57,9 @@ def rewritten(sql: str) -> tuple[str, Options | None]:
     >>> rewritten("SELECT SUM(cost, contribution_bounds_per_group => (0, 9)) FROM visits")[0]
     'SELECT SUM_PER_PERSON(cost, 0, 9) FROM visits'
     """
+    letters = sql.upper()
+    if not any(mark in letters for mark in _MARKS):
+        return sql, None
     try:
         tokens = QuestionDialect().tokenize(sql)
     except SqlglotError:  # the reader says what is wrong
