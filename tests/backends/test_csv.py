@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shlex
 from pathlib import Path
 from typing import Any, cast
@@ -9,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 import sitr
+from sitr.backends import detection
 from sitr.backends.confirmation import confirming, proposal
 from sitr.backends.csv import LONGEST, CsvFile
 from sitr.backends.duckdb import DuckDB, open_source
@@ -361,3 +363,15 @@ def test_a_line_that_is_too_long_for_duckdb_is_one_row(tmp_path: Path, quote: st
     with connection(source.tables()) as engine:
         found = engine.execute(f"SELECT id, length(note), x FROM {source.relation}").fetchall()
     assert found == [(1, 1, 1), (2, LONGEST - len("2,"), None), (3, 1, 3)]
+
+
+@pytest.mark.parametrize("piece", [1, 2, 5, 100])
+@pytest.mark.parametrize("content", [b"", b"\n", b"abc", b"a\nbcdef", b"abcdef\n\nb\r\n", b"ab\ncdefgh\nij\n"])
+def test_the_longest_line_is_found_in_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, piece: int
+) -> None:
+    """A file that is no CSV file may be larger than the memory, so it is never held as a whole."""
+    monkeypatch.setattr(detection, "_PIECE", piece)
+    for path, written in ((tmp_path / "lines.csv", content), (tmp_path / "lines.csv.gz", gzip.compress(content))):
+        path.write_bytes(written)
+        assert detection._longest(path) == max(map(len, content.split(b"\n")))

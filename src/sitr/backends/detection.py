@@ -74,13 +74,23 @@ _LONG = 2_000_000
 """The most bytes of a line that DuckDB reads unasked."""
 
 
+_PIECE = 2**24
+"""How many bytes of a file are looked at at once: it may be larger than the memory, above all if it is compressed."""
+
+
 def _longest(path: Path) -> int:
     """The bytes of the longest line."""
+    longest = own = 0
     try:
         with pa.input_stream(str(path), compression="detect") as stream:
-            return max(map(len, stream.read().split(b"\n")))
+            while piece := stream.read(_PIECE):
+                first, *lines = piece.split(b"\n")
+                own += len(first)
+                for line in lines:
+                    longest, own = max(longest, own), len(line)
     except OSError:
         return 0
+    return max(longest, own)
 
 
 _SNIFFED = {
