@@ -408,7 +408,16 @@ def test_a_changed_model_is_refused(made: SeveralSynthetic, tmp_path: Path) -> N
     crowd = read.portrait
     assert isinstance(crowd, Crowd)
     changed: dict[str, Any] = {"people": crowd.steps[0]}
+    plan = crowd.plan
+    known = replace(plan.diaries.tables[0], known=(7, *plan.diaries.tables[0].known[1:]))
+    plans = [
+        replace(plan, measurements=plan.measurements[1:]),
+        replace(plan, everyone=("nowhere",)),
+        replace(plan, everyone=cast("Any", -1)),
+        replace(plan, diaries=replace(plan.diaries, tables=(known, *plan.diaries.tables[1:]))),
+    ]
     for wrong in (
+        *(replace(crowd, measured=replace(crowd.measured, plan=each)) for each in plans),
         replace(crowd, steps=(None, *crowd.steps[1:])),
         replace(crowd, schemas=crowd.schemas[1:]),
         replace(crowd, schemas=(crowd.schemas[1], crowd.schemas[0], crowd.schemas[2])),
