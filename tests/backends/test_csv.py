@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shlex
 from pathlib import Path
 from typing import Any, cast
@@ -9,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 import sitr
+from sitr.backends import detection
 from sitr.backends.confirmation import confirming, proposal
 from sitr.backends.csv import LONGEST, CsvFile
 from sitr.backends.duckdb import DuckDB, open_source
@@ -372,3 +374,16 @@ def test_a_long_line_with_other_fields_is_named(tmp_path: Path) -> None:
     path.write_text("id,note,x\n1,a,1\n2" + ",b" * 15 + "\n3,c,3\n")
     with pytest.raises(SourceError, match="the same fields in every line"):
         settled(path)
+
+
+@pytest.mark.parametrize("piece", [1, 2, 5, 100])
+@pytest.mark.parametrize("content", [b"", b"\n", b"abc", b"a\nbcdef", b"abcdef\n\nb\r\n", b"ab\ncdefgh\nij\n"])
+def test_the_longest_line_is_found_in_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, piece: int
+) -> None:
+    """A file that is no CSV file may be larger than the memory, so it is never held as a whole."""
+    monkeypatch.setattr(detection, "_PIECE", piece)
+    for path, written in ((tmp_path / "lines.csv", content), (tmp_path / "lines.csv.gz", gzip.compress(content))):
+        path.write_bytes(written)
+        sizes = [len(line) for line in content.split(b"\n")]
+        assert detection._longest(path) == (sizes.index(max(sizes)) + 1, max(sizes))

@@ -408,7 +408,16 @@ def test_a_changed_model_is_refused(made: SeveralSynthetic, tmp_path: Path) -> N
     crowd = read.portrait
     assert isinstance(crowd, Crowd)
     changed: dict[str, Any] = {"people": crowd.steps[0]}
+    plan = crowd.plan
+    known = replace(plan.diaries.tables[0], known=(7, *plan.diaries.tables[0].known[1:]))
+    plans = [
+        replace(plan, measurements=plan.measurements[1:]),
+        replace(plan, everyone=("nowhere",)),
+        replace(plan, everyone=cast("Any", -1)),
+        replace(plan, diaries=replace(plan.diaries, tables=(known, *plan.diaries.tables[1:]))),
+    ]
     for wrong in (
+        *(replace(crowd, measured=replace(crowd.measured, plan=each)) for each in plans),
         replace(crowd, steps=(None, *crowd.steps[1:])),
         replace(crowd, schemas=crowd.schemas[1:]),
         replace(crowd, schemas=(crowd.schemas[1], crowd.schemas[0], crowd.schemas[2])),
@@ -478,11 +487,15 @@ def test_what_does_not_fit_together_is_refused(tmp_path: Path, opened: dict[str,
         (lambda: few(opened, first=["ward"]), "table.column"),
         (lambda: few(opened, first=["visits.sex"]), "table.column"),
         (lambda: few(opened, first="visits.ward"), "first"),
+        (lambda: few(opened, first=cast("Any", [3])), "names of columns and tables as texts"),
+        (lambda: few(opened, everyone=cast("Any", [["patients"]])), "names of columns and tables as texts"),
         (lambda: few(opened, everyone=["patient"]), "Did you mean 'patients'"),
         (lambda: sitr.synthesize_together(people, cast("Any", patients)), "requests for synthetic rows"),
     ]  # fmt: skip
     for wrong, why in cases:
         with pytest.raises(SitrError, match=why):
             wrong()
+    named = cast("Any", (name for name in ["visits.ward"]))  # can be read only once
+    assert few(opened, first=named).several == few(opened, first=["visits.ward"]).several
     with pytest.raises(QuestionError, match="whole number of rows"):
         few(opened).release(PRICE, people=-1)

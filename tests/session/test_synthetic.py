@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -255,7 +256,20 @@ def test_what_cannot_be_made_costs_nothing(budget: Budget) -> None:
         budget.synthesize(bounds=DAYS, method=Method.JOINT).release(PRICE)
     with pytest.raises(DescriptionError, match="rows_per_person"):
         budget.synthesize(columns=["ward"], rows_per_person=3)
+    for wrong in ("both", 3, ["joint"]):
+        with pytest.raises(QuestionError, match='"joint" or "marginals" as the method'):
+            budget.synthesize(columns=["ward"], method=cast("Any", wrong)).release(PRICE)
     assert budget.entries() == []
+
+
+def test_a_method_may_be_written_as_its_name(budget: Budget) -> None:
+    """A text that is not a method would be charged, and then fail."""
+    for method in Method:
+        named, same = (
+            budget.synthesize(columns=["ward", "age"], bounds={"age": (0, 99)}, method=each)
+            for each in (method.value, method)
+        )
+        assert named.question == same.question
 
 
 PRICES = [sitr.PureDP(0.5), sitr.ZeroConcentratedDP(0.1), sitr.ApproximateDP(0.5, 1e-9)]

@@ -74,14 +74,24 @@ _LONG = 2_000_000
 """The most bytes of a line that DuckDB reads unasked."""
 
 
+_PIECE = 2**24
+"""How many bytes of a file are looked at at once: it may be larger than the memory, above all if it is compressed."""
+
+
 def _longest(path: Path) -> tuple[int, int]:
-    """The number of the longest line, from 1, and its bytes."""
+    """The number of the first of the longest lines, from 1, and its bytes; zeros for a file that cannot be read."""
+    line, longest, own = 1, (1, 0), 0
     try:
         with pa.input_stream(str(path), compression="detect") as stream:
-            sizes = [len(line) for line in stream.read().split(b"\n")]
+            while piece := stream.read(_PIECE):
+                first, *rest = piece.split(b"\n")
+                own += len(first)
+                for part in rest:
+                    longest = (line, own) if own > longest[1] else longest
+                    line, own = line + 1, len(part)
     except OSError:
         return 0, 0
-    return sizes.index(max(sizes)) + 1, max(sizes)
+    return (line, own) if own > longest[1] else longest
 
 
 _SNIFFED = {

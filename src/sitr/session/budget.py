@@ -223,7 +223,7 @@ class Budget(Whole, InSql, Balance, Displayed):
         people: bool = False,
         constant: Collection[str] = (),
         order: str | None = None,
-        method: Method | None = None,
+        method: Method | str | None = None,
     ) -> Synthesis:
         """Synthetic rows that imitate these columns; by default all columns except a person's id.
 

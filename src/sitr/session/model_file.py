@@ -33,7 +33,7 @@ from sitr.ledger.receipt import Receipt
 from sitr.ledger.sql import sitr_version
 from sitr.noise.coins import Provenance
 from sitr.questions.synthetic.crowd import Crowd
-from sitr.questions.synthetic.diaries import TableDiary
+from sitr.questions.synthetic.diaries import TableDiary, diaries
 from sitr.questions.synthetic.diary import Diary
 from sitr.questions.synthetic.plan import SynthesisPlan
 from sitr.questions.synthetic.portrait import Portrait
@@ -218,6 +218,13 @@ def _of_several(found: Crowd) -> bool:
     """Whether these are models of people and of the steps in each table, as the plan says."""
     plan = found.plan
     if plan.people.sheet != plan.diaries.people_sheet() or not _models(found.people, plan.people.sheet.grid):
+        return False
+    paid = tuple(each for _, own in plan.parts() for each in own.measurements)
+    own = plan.diaries.tables
+    first = [(table.table, table.names[place]) for table in own for place in table.carried]
+    if plan.measurements != paid or diaries([(table.table, table) for table in own], first=first) != plan.diaries:
+        return False
+    if not set(plan.everyone) <= {table.table for table in own}:
         return False
     tables = zip(plan.diaries.tables, plan.steps, found.steps, strict=True)
     return all(_of_table(table, own, model) for table, own, model in tables)

@@ -303,6 +303,14 @@ def synthesize_together(
             )
     arguments.several(first, name="first", example='["visits.ward"]')
     arguments.several(everyone, name="everyone", example='["patients"]')
+    first, everyone = tuple(first), tuple(everyone)
+    for name in (*first, *everyone):
+        if not isinstance(name, str):
+            raise QuestionError(
+                wanted="names of columns and tables as texts",
+                given=quoted(name),
+                do='Write for example first=["visits.ward"], everyone=["patients"].',
+            )
     together = [_of_people(each) for each in requests]
     if any(each.at.elsewhere is not None for each in together):
         raise QuestionError(

@@ -13,7 +13,7 @@ from sitr.backends.backend import check_unchanged
 from sitr.dataset.cells import Scale
 from sitr.dataset.domain import End
 from sitr.dataset.schema import Key
-from sitr.errors import QuestionError
+from sitr.errors import QuestionError, quoted
 from sitr.flavors.price import Amounts, Price, price_of
 from sitr.ledger.receipt import Receipt
 from sitr.noise.coins import Coins
@@ -183,7 +183,7 @@ def requested(
     people: bool,
     constant: Collection[str],
     order: str | None,
-    method: Method | None,
+    method: Method | str | None,
 ) -> Synthesis:
     """Synthetic rows that imitate these columns: see `Budget.synthesize`."""
     computed = derived_names(at.table, derived)
@@ -201,7 +201,7 @@ def requested(
     )
     rules_built_in = structure(at.table, cut, derived=derived, ordered=ordered, together=together)
     rows = sheet(at.table, cut, rows_per_person=rows_per_person)
-    question = SyntheticQuestion(rows, at.table.name, method, rules(never, at.table, cut), rules_built_in)
+    question = SyntheticQuestion(rows, at.table.name, _method(method), rules(never, at.table, cut), rules_built_in)
     person: tuple[str, ...] = ()
     if people or constant or order is not None:
         arguments.several(constant, name="constant", example='["sex", "birth_year"]')
@@ -211,3 +211,13 @@ def requested(
     listed = [column.name for column in at.table.columns] if columns is None else [*columns]
     names = [name for name in dict.fromkeys([*person, *listed, *computed]) if name in {*person, *rows.names, *computed}]
     return Synthesis(question, at, Synthetic, public, tuple(names))
+
+
+def _method(given: Method | str | None) -> Method | None:
+    """The method, which may be written as its name. Any other would fail after the charge."""
+    try:
+        return None if given is None else Method(given)
+    except ValueError:
+        raise QuestionError(
+            wanted='"joint" or "marginals" as the method', given=quoted(given), do="Leave it out, or write one of them."
+        ) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import combinations
 
@@ -16,6 +17,7 @@ from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.composed import Composed
+from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.neighbors.relation import Relation
@@ -28,6 +30,7 @@ from sitr.questions.synthetic.plan import Method, plan
 from sitr.questions.synthetic.portrait import Portrait, portrait
 from sitr.questions.synthetic.quality import (
     QualityQuestion,
+    _private_subgroups,
     against,
     distances,
     privately,
@@ -324,3 +327,45 @@ def test_what_cannot_be_compared_is_refused() -> None:
         judged(names[:2], None, triples=True)
     with pytest.raises(QuestionError, match="imitate fewer columns"):
         judged(tuple(f"c{place}" for place in range(16)), None, triples=True)
+
+
+def test_the_error_of_a_subgroup_holds_where_noise_is_a_few_whole_numbers(sheet: Sheet, town: Codes) -> None:
+    """By the exact law of the mean of three columns: the error of one number, divided by √3, would hold for 76%."""
+    fitted, noise, law = made(sheet, town), Gaussian(sigma=0.75), np.exp(-(np.arange(-30, 31) ** 2) / (2 * 0.75**2))
+    law /= law.sum()
+    means = np.convolve(np.convolve(law, law), law)
+    sizes = np.abs(np.arange(len(means)) - len(means) // 2) / 3
+    figures = _private_subgroups(noise, fitted, drawn(town), town, 1, TestCoins(1))
+    rows = fitted.marginal(1) * fitted.size
+    assert len(figures) == len(rows)
+    for figure, size in zip(figures, rows, strict=True):
+        assert means[sizes <= figure.error * size + 1e-9].sum() >= 0.95
+    assert means[sizes <= float(noise.error()) / math.sqrt(3) + 1e-9].sum() < 0.8
+
+
+def test_the_error_of_the_best_classifier_holds_although_noise_chose_its_columns(sheet: Sheet, town: Codes) -> None:
+    """2,000 times: no table differs, so each distance is noise. The error of one number holds for fewer than 90%."""
+    fitted = made(sheet, town)
+    planned = looked(fitted, drawn(town), ZeroConcentratedDP(1.0))
+    found = privately(planned, fitted, drawn(town), town, coins=TestCoins(1))
+    generator, held, alone = np.random.default_rng(1), 0, 0
+    for _ in range(2000):
+        pairs, triples = (
+            tuple(replace(each, found=1 + generator.normal() * each.error / 1.96) for each in figures)
+            for figures in (found.pairs, found.triples)
+        )
+        worst = replace(found, pairs=pairs, triples=triples).told_apart
+        assert worst is not None
+        held += abs(worst.found - 0.75) <= worst.error
+        own = next(each for each in (*pairs, *triples) if each.columns == worst.columns)
+        alone += abs(own.found - 1) <= own.error
+    assert held >= 1880
+    assert alone < 1800
+
+
+def test_the_best_classifier_of_one_pair_has_the_error_of_its_distance(sheet: Sheet, town: Codes) -> None:
+    fitted = made(sheet, town)
+    found = privately(quality_plan(fitted, ZeroConcentratedDP(1.0)), fitted, drawn(town), town, coins=TestCoins(1))
+    only = replace(found, pairs=found.pairs[:1])
+    assert only.told_apart is not None
+    assert only.told_apart.error == pytest.approx(found.pairs[0].error / 4)

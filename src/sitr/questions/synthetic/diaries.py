@@ -177,7 +177,7 @@ class Diaries:
         The engine tells the people of a table apart, by number. The text of an id only says who is the same in another
         table; if the engine takes several texts for the same, the first of them in the order of texts counts.
         """
-        texts = pa.array(np.concatenate([names for names, _ in read]), pa.string()).dictionary_encode()
+        texts = pa.array(np.concatenate([names for names, _ in read]), pa.large_string()).dictionary_encode()
         ranks = np.argsort(np.argsort(np.array(texts.dictionary.to_pylist(), object), kind="stable"), kind="stable")
         every = ranks[texts.indices.to_numpy()] if len(texts) else np.empty(0, dtype=np.int64)
         ends = np.cumsum([len(names) for names, _ in read])

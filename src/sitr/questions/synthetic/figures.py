@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
+from sitr.mechanisms.additive import Noise
 from sitr.questions.synthetic.quality_plan import QualityPlan
 
 Names = tuple[str, ...]
@@ -78,11 +80,19 @@ class Quality:
         This is the accuracy of guessing the more likely side in every cell, where as many rows are synthetic as real.
         It stands for the propensity where the data themselves train no classifier: a classifier that sees all columns
         can be better. None without a price, and without pairs.
+
+        The largest of many noisy distances is mostly too large, so its error holds for all of them at once.
         """
         if self.plan is None or not self.pairs:
             return None
-        worst = max((*self.pairs, *self.triples), key=lambda figure: figure.found - figure.error)
-        return Figure(worst.columns, min(1.0, 0.5 + worst.found / 4), worst.error / 4)
+        many = len(self.pairs) + len(self.triples)
+        wide = [
+            replace(each, error=each.error * _wider(self.plan.noise(name), many))
+            for name, figures in (("distances", self.pairs), ("triples", self.triples))
+            for each in figures
+        ]
+        worst = max(wide, key=lambda figure: figure.found - figure.error)
+        return Figure(worst.columns, min(1.0, 0.5 + worst.found / 4), min(0.5, worst.error / 4))
 
     @property
     def mean_single(self) -> float:
@@ -101,3 +111,10 @@ class Quality:
 
 def _mean(figures: tuple[Figure, ...]) -> float:
     return sum(figure.found for figure in figures) / len(figures) if figures else 0.0
+
+
+def _wider(noise: Noise | None, many: int) -> float:
+    """How many times the error of one number an error is that holds for so many of them at once."""
+    if noise is None or not (one := float(noise.error())):
+        return 1.0
+    return float(noise.error(confidence=1 - Fraction(1, 20 * many))) / one

@@ -14,6 +14,7 @@ from sitr.dataset.cells import Drawable, Granular
 from sitr.errors import QuestionError
 from sitr.flavors.promise import Promise
 from sitr.mechanisms.additive import Noise
+from sitr.mechanisms.summed import sum_error
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.questions.synthetic.axes import MOST_CELLS, Codes
@@ -203,13 +204,14 @@ def _private_subgroups(
 ) -> tuple[Figure, ...]:
     """The mean of the other columns for each value that both the synthetic rows and the model have.
 
-    The mean of K numbers has the error of one of them, divided by √K: exactly so for Gaussian noise, and a little less
-    for Laplace noise, whose mean has lighter tails.
+    The error of the mean follows from the exact law of the sum of its noise: that of one number, divided by √K, is too
+    small where noise is a few whole numbers.
     """
     name, labels = portrait.plan.sheet.names[target], [cell.label for cell in portrait.axes[target].cells()]
     noisy = noise.release(subgroup_distances(portrait, synthetic, codes, target), coins=coins)
     means = np.asarray(noisy, dtype=np.float64).reshape(len(labels), -1).mean(axis=1)
-    error = float(noise.error()) / math.sqrt(len(portrait.axes) - 1)
+    others = len(portrait.axes) - 1
+    error = sum_error(noise, np.ones(others)) / others
     sizes, there = _subgroup_sizes(portrait, target), np.bincount(synthetic[:, target], minlength=len(labels))
     return tuple(
         Figure((f"{name} = {label}",), max(0.0, float(mean)) / size, error / size)

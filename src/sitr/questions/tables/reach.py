@@ -117,7 +117,7 @@ def rows_worth(
 
     Replacing a row with the value y in a by one with y′ in b costs y²M_aa + y′²M_bb − 2yy′M_ab. This is convex in y and
     in y′, so the ends of their range l ≤ 0 ≤ h are the worst: of one sign, at most max(−l, h)² times the cost of moving
-    a row or of adding it; of both signs, at most (h − l)²·M_aa, because M_ab ≥ −M_aa.
+    a row or of adding it; of both signs, at most (h − l)²·M_aa, because M_ab ≤ M_aa.
     """
     most = max(abs(low), abs(high))
     if relation is Relation.ADD_REMOVE:
