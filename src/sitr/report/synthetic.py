@@ -68,6 +68,7 @@ def answer(
         ("columns", ", ".join(visible(axis.column.name) for axis in plan.declared)),
         ("tables", say.tables(tables)),
         ("rows", say.rows(portrait)),
+        *((("triples", say.measured_triples(measured)),) if plan.division.triples else ()),
         *((("fit", say.missed(portrait)),) if portrait.missed else ()),
     )
     own: Facts = (("caps", say.caps(plan)),)
@@ -158,6 +159,8 @@ def _errors(plan: SynthesisPlan, words: Words) -> Iterator[tuple[str, ...]]:
             yield shown, words.numerals(number(cells)), words.numerals(f"± {error(far)}")
         if (coarse := division.pair_error()) is not None:
             yield of(words.synthetic.pairs(division.pairs)), "", words.synthetic.about(f"± {error(coarse)}")
+        if (triples := division.triple_error()) is not None:
+            yield words.synthetic.triples(triples[0]), "", words.synthetic.about(f"± {error(triples[1])}")
     if plan.quality is not None:
         yield words.synthetic.distances(), "", words.numerals(f"± {error(float(plan.quality.distances.error()))}")
 
@@ -219,10 +222,12 @@ def _people(plan: SynthesisPlan) -> dict[str, Any] | None:
 def _expected(plan: SynthesisPlan) -> dict[str, Any]:
     division, quality, people = plan.division, plan.quality, plan.people
     pairs = {"number": division.pairs, "error_95": division.pair_error()} if plan.method is Method.MARGINALS else None
+    triples = division.triple_error()
     more = {} if people is None else {"people_errors": _listed(people)}
     return more | {
         "errors": _listed(plan),
         "pairs": pairs,
+        "triples": None if triples is None else {"number": triples[0], "error_95": triples[1]},
         "quality": None if quality is None else {"distance_error_95": float(quality.distances.error())},
     }
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from sitr.dataset.cells import size
 from sitr.namespace import Later
-from sitr.report.figures import counted, number, visible
+from sitr.report.figures import counted, error, number, visible
 from sitr.report.words.notation import notation
 
 if TYPE_CHECKING:
     from sitr.questions.synthetic import plan as planned
     from sitr.questions.synthetic.agreement import Agreement, TableFit
     from sitr.questions.synthetic.figures import Figure, Quality
+    from sitr.questions.synthetic.marginals import Measured
     from sitr.questions.synthetic.plan import SynthesisPlan
     from sitr.questions.synthetic.portrait import Portrait
     from sitr.questions.synthetic.validity import Checked
@@ -167,10 +168,23 @@ class SyntheticWords:
         return ("the names and types of the columns", self.caps(plan), *cells)
 
     def missed(self, portrait: Portrait, /) -> str:
-        """Which pairs the rows follow less closely than the noise alone would explain; the first few by name."""
+        """Which tables the rows follow less closely than the noise alone would explain; the first few by name."""
         names = [_pair(pair) for pair in portrait.missed]
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        return f"the model misses {len(names)} of {len(portrait.measured.pairs)} pairs: {'; '.join(names[:3])}{more}"
+        pairs, triples = len(portrait.measured.pairs), len(portrait.measured.triples)
+        of = f"{pairs} pairs and {triples} triples" if triples else f"{pairs} pairs"
+        return f"the model misses {len(names)} of {of}: {'; '.join(names[:3])}{more}"
+
+    def measured_triples(self, measured: Measured, /) -> str:
+        """The tables of triples, where they were wanted."""
+        if not measured.triples:
+            return "not measured: too few rows for their noise, by noisy count; their part of the price went to pairs"
+        most = max(max(each.counts.shape) for each in measured.triples)
+        far = max(float(each.noise.error()) for each in measured.triples)
+        tables = counted(len(measured.triples), "triple")
+        return (
+            f"{tables} of columns, by at most {most} groups of each column; 95% error of a count at most ± {error(far)}"
+        )
 
     def price(self, plan: SynthesisPlan, /) -> str:
         """The one charge, and its parts."""
@@ -193,6 +207,10 @@ class SyntheticWords:
     def pairs(self, count: int, /) -> str:
         """The tables of pairs of columns."""
         return f"{min(count, planned.MOST_PAIRS)} pairs of columns, by groups"
+
+    def triples(self, count: int, /) -> str:
+        """The tables of triples of columns, which need enough rows."""
+        return f"{counted(count, 'triple')} of columns, by groups, if rows suffice"
 
     def people(self, name: str, /) -> str:
         """A table of people."""
