@@ -13,6 +13,7 @@ from sitr.numbers import exact
 from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.figures import Figure, Quality
+from sitr.questions.synthetic.marginals import Measured
 from sitr.questions.synthetic.plan import Method, SynthesisPlan
 from sitr.questions.synthetic.portrait import Portrait
 from sitr.questions.synthetic.validity import Checked
@@ -68,7 +69,7 @@ def answer(
         ("columns", ", ".join(visible(axis.column.name) for axis in plan.declared)),
         ("tables", say.tables(tables)),
         ("rows", say.rows(portrait)),
-        *((("triples", say.measured_triples(measured)),) if plan.division.triples else ()),
+        *((("triples", _triples(measured, words)),) if plan.division.triples else ()),
         *((("fit", say.missed(portrait)),) if portrait.missed else ()),
     )
     own: Facts = (("caps", say.caps(plan)),)
@@ -147,6 +148,15 @@ def quality(found: Quality, receipt: Receipt | None, *, private: bool, words: Wo
         table=PaperTable(_headings(words, "error", "mean", "worst", "of"), lambda: rows, len(rows)),
         picture=lambda: quality_heat(found, words=words),
     )
+
+
+def _triples(measured: Measured, words: Words) -> str:
+    """What was measured of triples, where they were wanted."""
+    if not measured.triples:
+        return words.synthetic.no_triples()
+    most = max(max(each.counts.shape) for each in measured.triples)
+    far = max(float(each.noise.error()) for each in measured.triples)
+    return words.synthetic.measured_triples(len(measured.triples), most, f"± {error(far)}")
 
 
 def _errors(plan: SynthesisPlan, words: Words) -> Iterator[tuple[str, ...]]:

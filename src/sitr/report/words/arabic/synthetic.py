@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sitr.dataset.cells import size
 from sitr.namespace import Later
-from sitr.report.figures import error, number
+from sitr.report.figures import number
 from sitr.report.words.arabic.marks import ltr, named
 from sitr.report.words.arabic.meaning import kept
 from sitr.report.words.arabic.nouns import CELL, COLUMN, GROUP, PAIR, ROW, TABLE, TRIPLE, VALUE, counted
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from sitr.questions.synthetic import plan as planned
     from sitr.questions.synthetic.agreement import Agreement, TableFit
     from sitr.questions.synthetic.figures import Figure, Quality
-    from sitr.questions.synthetic.marginals import Measured
     from sitr.questions.synthetic.plan import SynthesisPlan
     from sitr.questions.synthetic.portrait import Portrait
     from sitr.questions.synthetic.validity import Checked
@@ -179,16 +178,15 @@ class SyntheticWords:
             missed = f"{counted(len(names), TABLE)} من أصل {of}"
         return f"مما لا يطابقه النموذج: {missed}: {'؛ '.join(names[:3])}{more}"
 
-    def measured_triples(self, measured: Measured, /) -> str:
-        """The tables of triples, where they were wanted."""
-        if not measured.triples:
-            return "لم تُقَس: الصفوف أقل مما تتطلبه ضوضاؤها، بحسب عدد عليه ضوضاء؛ وذهب جزؤها من الثمن إلى الأزواج"
-        most = max(max(each.counts.shape) for each in measured.triples)
-        far = max(float(each.noise.error()) for each in measured.triples)
-        tables = counted(len(measured.triples), TRIPLE)
-        groups = counted(most, GROUP, oblique=True)
-        most_error = f"وخطأ العدد بثقة {ltr('95%')} {ltr(f'± {error(far)}')} على الأكثر"
-        return f"{tables} من الأعمدة، لكل عمود {groups} على الأكثر؛ {most_error}"
+    def measured_triples(self, count: int, most: int, error: str, /) -> str:
+        """The tables of triples, with the most groups of a column, and the largest error of a count."""
+        tables, groups = counted(count, TRIPLE), counted(most, GROUP, oblique=True)
+        far = f"وخطأ العدد بثقة {ltr('95%')} {ltr(error)} على الأكثر"
+        return f"{tables} من الأعمدة، لكل عمود {groups} على الأكثر؛ {far}"
+
+    def no_triples(self) -> str:
+        """Why none of the wanted triples was measured."""
+        return "لم تُقَس: الصفوف أقل مما تتطلبه ضوضاؤها، بحسب عدد عليه ضوضاء؛ وذهب جزؤها من الثمن إلى الأزواج"
 
     def price(self, plan: SynthesisPlan, /) -> str:
         """The one charge, and its parts."""

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from sitr.dataset.cells import size
 from sitr.namespace import Later
-from sitr.report.figures import counted, error, number, visible
+from sitr.report.figures import counted, number, visible
 from sitr.report.words.notation import notation
 
 if TYPE_CHECKING:
     from sitr.questions.synthetic import plan as planned
     from sitr.questions.synthetic.agreement import Agreement, TableFit
     from sitr.questions.synthetic.figures import Figure, Quality
-    from sitr.questions.synthetic.marginals import Measured
     from sitr.questions.synthetic.plan import SynthesisPlan
     from sitr.questions.synthetic.portrait import Portrait
     from sitr.questions.synthetic.validity import Checked
@@ -175,16 +174,14 @@ class SyntheticWords:
         of = f"{pairs} pairs and {triples} triples" if triples else f"{pairs} pairs"
         return f"the model misses {len(names)} of {of}: {'; '.join(names[:3])}{more}"
 
-    def measured_triples(self, measured: Measured, /) -> str:
-        """The tables of triples, where they were wanted."""
-        if not measured.triples:
-            return "not measured: too few rows for their noise, by noisy count; their part of the price went to pairs"
-        most = max(max(each.counts.shape) for each in measured.triples)
-        far = max(float(each.noise.error()) for each in measured.triples)
-        tables = counted(len(measured.triples), "triple")
-        return (
-            f"{tables} of columns, by at most {most} groups of each column; 95% error of a count at most ± {error(far)}"
-        )
+    def measured_triples(self, count: int, most: int, error: str, /) -> str:
+        """The tables of triples, with the most groups of a column, and the largest error of a count."""
+        tables = f"{counted(count, 'triple')} of columns"
+        return f"{tables}, by at most {counted(most, 'group')} of each column; 95% error of a count at most {error}"
+
+    def no_triples(self) -> str:
+        """Why none of the wanted triples was measured."""
+        return "not measured: too few rows for their noise, by noisy count; their part of the price went to pairs"
 
     def price(self, plan: SynthesisPlan, /) -> str:
         """The one charge, and its parts."""
