@@ -248,7 +248,7 @@ def test_triples_are_measured_and_kept_where_they_are_wanted(tmp_path: Path) -> 
     assert again.portrait.measured.possible()
     assert len(again.portrait.measured.triples) == 4
     assert again.table.equals(made.table)
-    for language, sentence in (("en", "4 triples of columns"), ("ar", "4 ثلاثيات")):
+    for language, sentence in (("en", "4 triples of columns"), ("ar", "ثلاثيات من الأعمدة، لكل عمود")):
         page = made.certificate(tmp_path / f"{language}.html", lang=language).read_text("utf-8")
         assert sentence in page
     assert asked.release(price).receipt.again  # kept, and not what the request without triples finds
