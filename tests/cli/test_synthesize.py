@@ -143,6 +143,15 @@ def declared(sitr: Sitr) -> str:
     return "visits.sitr.yaml"
 
 
+def test_triples_are_fitted_where_they_are_wanted(sitr: Sitr, description: Path) -> None:
+    columns = ("--columns", "ward,insurance,age_band", "--domain", "domain.yaml", "--fit-triples", "--preview")
+    shown = sitr("synthesize", description, *PRICE, *columns)
+    assert (shown.code, entries()) == (0, 0)
+    assert "AND FIT TRIPLES" in shown.out
+    refused = sitr("synthesize", description, *PRICE, *FEW, "--fit-triples", "--preview")
+    assert "3 to 15 columns" in refused.err
+
+
 def test_a_declared_public_table(sitr: Sitr, declared: str) -> None:
     words = ("--rows", 100, "-o", "rows.csv", "--certificate", "page.html", "--holdout", "published")
     done = sitr("synthesize", declared, *PRICE, *FEW, *words)

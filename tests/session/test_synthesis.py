@@ -216,3 +216,61 @@ def test_decimals_and_edges(tmp_path: Path) -> None:
     assert drawn.schema.field("cost").type == pa.decimal128(8, 2)
     at_the_end = sum(value == 100 for value in drawn["cost"].to_pylist()) / 10_000
     assert at_the_end == pytest.approx((cents >= 10_000).mean(), abs=0.02)
+
+
+def parity(folder: Path, rows: int = 8000) -> Budget:
+    """Three columns of which only all together tell anything, and a fourth."""
+    codes = np.random.default_rng(2).integers(0, 2, (rows, 4))
+    codes[:, 2] = codes[:, 0] ^ codes[:, 1]
+    names = {name: pa.array(codes[:, place]) for place, name in enumerate("abcd")}
+    data = sitr.protect(pa.table(names), unit=sitr.Row(), bounds=dict.fromkeys("abcd", (0, 1)), name="parity")
+    return data.budget(sitr.ZeroConcentratedDP(9.0), ledger=folder / "ledger.db")
+
+
+def test_triples_are_measured_and_kept_where_they_are_wanted(tmp_path: Path) -> None:
+    budget, price = parity(tmp_path), sitr.ZeroConcentratedDP(1.0)
+    said: dict[str, Any] = {"bins": 2, "required": list("abcd"), "method": Method.MARGINALS}
+    asked = budget.synthesize(**said, fit_triples=True)
+    shown = asked.preview(price)
+    assert "4 triples of columns, by groups, if rows suffice" in str(shown)
+    assert shown.to_dict()["triples"] == {"number": 4, "error_95": pytest.approx(10, rel=0.6)}
+    assert budget.synthesize(**said).preview(price).to_dict()["triples"] is None
+    made = asked.release(price)
+    assert str(budget.remaining()) == "ZeroConcentratedDP(rho=8.0)"
+    told = made.to_dict()
+    assert [each["columns"] for each in told["tables"]][-4:] == [[*"abc"], [*"abd"], [*"acd"], [*"bcd"]]
+    assert [each["shape"] for each in told["tables"]][-4:] == [[2, 2, 2]] * 4
+    assert "4 triples of columns, by at most 2 groups of each column" in str(made)
+    rows = made.table.to_pandas()
+    assert ((rows.a ^ rows.b) == rows.c).mean() > 0.98
+    assert len(made.agreement().of(3)) == 4
+    again = sitr.load(made.save(tmp_path / "model.sitr"))
+    assert again.portrait.measured.possible()
+    assert len(again.portrait.measured.triples) == 4
+    assert again.table.equals(made.table)
+    for language, sentence in (("en", "4 triples of columns"), ("ar", "ثلاثيات من الأعمدة، لكل عمود")):
+        page = made.certificate(tmp_path / f"{language}.html", lang=language).read_text("utf-8")
+        assert sentence in page
+    assert asked.release(price).receipt.again  # kept, and not what the request without triples finds
+    assert not budget.synthesize(**said).release(price).receipt.again
+
+
+def test_where_rows_are_too_few_for_triples_that_is_said(tmp_path: Path) -> None:
+    budget = parity(tmp_path, 30)
+    made = budget.synthesize(bins=2, method=Method.MARGINALS, fit_triples=True).release(rho=0.1)
+    assert made.portrait.measured.triples == ()
+    assert "not measured: too few rows for their noise" in " ".join(str(made).split())
+
+
+def test_triples_of_people_and_of_several_tables_are_refused(tmp_path: Path) -> None:
+    rows = pa.table({"id": [1, 1, 2], "a": [0, 1, 1], "b": [0, 0, 1], "c": [1, 0, 1]})
+    said: dict[str, Any] = {"unit": "id", "bounds": dict.fromkeys("abc", (0, 1)), "max_groups": 1}
+    budget = sitr.protect(rows, name="few", max_rows_per_group=1, **said).budget(rho=1, ledger=tmp_path / "l.db")
+    with pytest.raises(sitr.SitrError, match="rows of each person are drawn together"):
+        budget.synthesize(bins=2, people=True, fit_triples=True)
+    with pytest.raises(sitr.SitrError, match="not measured for several tables"):
+        sitr.synthesize_together(budget.synthesize(bins=2, fit_triples=True), budget.synthesize(bins=2))
+    two = budget.synthesize(columns=["a", "b"], bins=2, fit_triples=True)
+    with pytest.raises(sitr.SitrError, match="3 to 15 columns"):
+        two.release(rho=0.5)
+    assert str(budget.remaining()) == "ZeroConcentratedDP(rho=1.0)"

@@ -75,6 +75,10 @@ def synthesize(
     order: Annotated[
         str | None, typer.Option(help="The column by which the rows of a person follow each other, with --people.")
     ] = None,
+    fit_triples: Annotated[
+        bool,
+        typer.Option("--fit-triples", help="Measure and fit coarse tables of all triples of columns, too."),
+    ] = False,
     quality: Annotated[
         str | None, typer.Option(help="Pay this too, in the same charge, to measure how good the rows are.")
     ] = None,
@@ -138,6 +142,7 @@ def synthesize(
         people=people,
         constant=constant.split(",") if constant is not None else (),
         order=order,
+        fit_triples=fit_triples,
     )
     part = None if quality is None else target
     if preview:

@@ -95,7 +95,7 @@ class FarBudget(FarShared, Budget):
 
     def synthesize(self, **said: Any) -> Synthesis:
         """Synthetic rows: see `Budget.synthesize`. The model is fitted on the server; rows are drawn here, for free."""
-        known = ("columns", "bins", "bounds", "keys", "required", "rows_per_person")
+        known = ("columns", "bins", "bounds", "keys", "required", "rows_per_person", "fit_triples")
         named = {name: value for name, value in said.items() if value is not False and value not in (None, (), [], {})}
         body = _plain(_given(named, known))
         made = Budget.synthesize(self, **named)

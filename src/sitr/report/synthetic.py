@@ -13,6 +13,7 @@ from sitr.numbers import exact
 from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.figures import Figure, Quality
+from sitr.questions.synthetic.marginals import Measured
 from sitr.questions.synthetic.plan import Method, SynthesisPlan
 from sitr.questions.synthetic.portrait import Portrait
 from sitr.questions.synthetic.validity import Checked
@@ -68,6 +69,7 @@ def answer(
         ("columns", ", ".join(visible(axis.column.name) for axis in plan.declared)),
         ("tables", say.tables(tables)),
         ("rows", say.rows(portrait)),
+        *((("triples", _triples(measured, words)),) if plan.division.triples else ()),
         *((("fit", say.missed(portrait)),) if portrait.missed else ()),
     )
     own: Facts = (("caps", say.caps(plan)),)
@@ -148,6 +150,15 @@ def quality(found: Quality, receipt: Receipt | None, *, private: bool, words: Wo
     )
 
 
+def _triples(measured: Measured, words: Words) -> str:
+    """What was measured of triples, where they were wanted."""
+    if not measured.triples:
+        return words.synthetic.no_triples()
+    most = max(max(each.counts.shape) for each in measured.triples)
+    far = max(float(each.noise.error()) for each in measured.triples)
+    return words.synthetic.measured_triples(len(measured.triples), most, f"± {error(far)}")
+
+
 def _errors(plan: SynthesisPlan, words: Words) -> Iterator[tuple[str, ...]]:
     for each, of in ((plan.people, words.synthetic.people), (plan, str)):
         division = None if each is None else each.division
@@ -158,6 +169,8 @@ def _errors(plan: SynthesisPlan, words: Words) -> Iterator[tuple[str, ...]]:
             yield shown, words.numerals(number(cells)), words.numerals(f"± {error(far)}")
         if (coarse := division.pair_error()) is not None:
             yield of(words.synthetic.pairs(division.pairs)), "", words.synthetic.about(f"± {error(coarse)}")
+        if (triples := division.triple_error()) is not None:
+            yield words.synthetic.triples(triples[0]), "", words.synthetic.about(f"± {error(triples[1])}")
     if plan.quality is not None:
         yield words.synthetic.distances(), "", words.numerals(f"± {error(float(plan.quality.distances.error()))}")
 
@@ -219,10 +232,12 @@ def _people(plan: SynthesisPlan) -> dict[str, Any] | None:
 def _expected(plan: SynthesisPlan) -> dict[str, Any]:
     division, quality, people = plan.division, plan.quality, plan.people
     pairs = {"number": division.pairs, "error_95": division.pair_error()} if plan.method is Method.MARGINALS else None
+    triples = division.triple_error()
     more = {} if people is None else {"people_errors": _listed(people)}
     return more | {
         "errors": _listed(plan),
         "pairs": pairs,
+        "triples": None if triples is None else {"number": triples[0], "error_95": triples[1]},
         "quality": None if quality is None else {"distance_error_95": float(quality.distances.error())},
     }
 

@@ -155,6 +155,7 @@ class SynthesizeBody(PayingBody):
     people: bool = Field(False, description="Draw the rows of each person together.")
     constant: list[str] = Field([], max_length=50, description="Columns that are the same in all rows of a person.")
     order: str | None = Field(None, description="The column by which the rows of a person follow each other.")
+    fit_triples: bool = Field(False, description="Measure and fit coarse tables of all triples of columns, too.")
     rows: int | None = Field(
         None, ge=0, le=100_000, description="How many rows to send; as many as there are by noisy count."
     )
@@ -171,6 +172,7 @@ class SynthesizeBody(PayingBody):
             people=self.people,
             constant=self.constant,
             order=self.order,
+            fit_triples=self.fit_triples,
         )
 
 

@@ -343,6 +343,11 @@ def _of_people(request: Synthesis) -> Synthesis:
     asked, table = request.synthetic, request.at.table
     if asked.quality is not None:
         raise _not_measured()
+    if asked.fit_triples:
+        raise QuestionError(
+            given=f"The request for {table.name} wants tables of triples, which are not measured for several tables.",
+            do="Leave out fit_triples; nothing was spent.",
+        )
     if asked.diary is not None:
         return request
     if not isinstance(asked.sheet.unit, Person):

@@ -184,6 +184,7 @@ def requested(
     constant: Collection[str],
     order: str | None,
     method: Method | str | None,
+    fit_triples: bool,
 ) -> Synthesis:
     """Synthetic rows that imitate these columns: see `Budget.synthesize`."""
     computed = derived_names(at.table, derived)
@@ -208,6 +209,13 @@ def requested(
         found = diary(at.table, rows, constant=tuple(constant), order=order)
         check_rules(found, rules_built_in)
         question, person = replace(question, diary=found), (found.unit.column,)
+    if fit_triples:
+        if person:
+            raise QuestionError(
+                given="Tables of triples are not measured where the rows of each person are drawn together.",
+                do="Leave out fit_triples (--fit-triples), or people, constant and order; nothing was spent.",
+            )
+        question = replace(question, fit_triples=True)
     listed = [column.name for column in at.table.columns] if columns is None else [*columns]
     names = [name for name in dict.fromkeys([*person, *listed, *computed]) if name in {*person, *rows.names, *computed}]
     return Synthesis(question, at, Synthetic, public, tuple(names))

@@ -97,6 +97,8 @@ def _tables(measured: Measured) -> Iterator[Compared]:
     for each in measured.pairs:
         if each.columns not in twice:
             yield each.columns, each.counts, each.deviation, [measured.groups[place] for place in each.columns]
+    for each in measured.triples:
+        yield each.columns, each.counts, each.deviation, [measured.triple_groups[place] for place in each.columns]
 
 
 def _margins(measured: Measured, own: list[Codes]) -> Iterator[Compared]:

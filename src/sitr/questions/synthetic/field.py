@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from sitr.namespace import Later
 from sitr.questions.synthetic.axes import Codes
+from sitr.questions.synthetic.beside import Beside
 from sitr.questions.synthetic.looks import FirstLook
 from sitr.questions.synthetic.marginals import Marginal, Measured, Weights, group_sums, precise_mean
 from sitr.questions.synthetic.tree import Edge, planted
@@ -117,7 +118,7 @@ class Dice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedTable:
-    """Noisy counts of one or two columns; `maps` has the group of each atom of each column."""
+    """Noisy counts of one, two or three columns; `maps` has the group of each atom of each column."""
 
     columns: tuple[int, ...]
     maps: tuple[Codes, ...]
@@ -171,6 +172,9 @@ class Goal:
                     pair = [replace(pair[0], counts=counts, deviation=spread)]
             tables += pair
             edges.append(Edge(first.columns, pair[-1].wide(_ratio(pair[-1], shares, total))))
+        for third in measured.triples:
+            tables.append(_target(third, tuple(measured.triple_groups[place] for place in third.columns), atoms))
+            judges.append((tables[-1], third))
         return cls(total, atoms, shares, tuple(tables), tuple(edges), tuple(judges))
 
     def error(self, rows: Codes, weights: Weights) -> float:
@@ -178,7 +182,7 @@ class Goal:
         return sum(_squares(each, rows, weights) for each in self.tables)
 
     def missed(self, rows: Codes, weights: Weights) -> tuple[Pair, ...]:
-        """The pairs for which Σ (fitted − noisy)²/s² is larger than noise explains, in either look.
+        """The pairs and triples for which Σ (fitted − noisy)²/s² is larger than noise explains, in either look.
 
         The squared noise in units of its variance has variance v, its kurtosis less 1. A sum over c cells, of variance
         v·c, is compared with the quantile of v/2·χ² with 2c/v degrees of freedom, which has the same mean and variance.
@@ -234,9 +238,13 @@ def redraw(goal: Goal, rows: Codes, base: dict[Pair, Weights], factors: Sequence
     """Draw each column of all rows again, given the others."""
     alone = [np.log(np.maximum(share, 1e-300)) for share in goal.shares]
     pairs = {pair: table.copy() for pair, table in base.items()}
+    triples: list[list[Beside]] = [[] for _ in alone]
     for table, logs in zip(goal.tables, factors, strict=True):
         if len(table.columns) == 1:
             alone[table.columns[0]] = alone[table.columns[0]] - table.wide(logs)
+        elif len(table.columns) == 3:
+            for axis, column in enumerate(table.columns):
+                triples[column].append(Beside.of(table.columns, table.maps, logs.reshape(table.counts.shape), axis))
         else:
             pairs[table.columns] = pairs.get(table.columns, 0.0) - table.wide(logs)
     beside: list[list[tuple[int, Floats]]] = [[] for _ in alone]
@@ -250,6 +258,8 @@ def redraw(goal: Goal, rows: Codes, base: dict[Pair, Weights], factors: Sequence
             here = np.repeat(first[None, :], len(toss[part]), axis=0)
             for other, beside_it in others:
                 here += beside_it[rows[other, part]]
+            for each in triples[column]:
+                here += each.of_rows(rows[:, part])
             here -= here.max(axis=1, keepdims=True)
             sums = np.cumsum(np.exp(here, out=here), axis=1, out=here)
             below = (sums < (toss[part] * sums[:, -1])[:, None]).sum(axis=1)
@@ -266,11 +276,13 @@ def _root(known: Weights) -> Weights:
 
 
 def _atoms(measured: Measured) -> tuple[Codes, ...]:
-    """The sets of cells of each column that no marginal of pairs tells apart."""
+    """The sets of cells of each column that no marginal of pairs or triples tells apart."""
     found = [*measured.groups]
     for each, by in zip(measured.again, measured.again_groups, strict=True):
         for place, groups in zip(each.columns, by, strict=True):
             found[place] = np.unique(found[place] * (groups.max() + 1) + groups, return_inverse=True)[1]
+    for place, groups in enumerate(measured.triple_groups):
+        found[place] = np.unique(found[place] * (groups.max() + 1) + groups, return_inverse=True)[1]
     return tuple(found)
 
 

@@ -22,6 +22,8 @@ from sitr.questions.synthetic.axes import MOST_CELLS, Codes
 from sitr.questions.synthetic.figures import Quality
 from sitr.questions.synthetic.looks import FirstLook, choose
 from sitr.questions.synthetic.plan import MOST_GROUPS, MOST_PAIRS, Method, SynthesisPlan
+from sitr.questions.synthetic.triples import groups_of_triples, triples
+from sitr.questions.synthetic.triples import shapes as shapes_of_triples
 
 Weights = NDArray[np.float64]
 
@@ -49,7 +51,9 @@ class Measured:
     the marginals that decided. `pairs` are the marginals of all pairs in the first look. The second look has all single
     columns, `alone_again`, and some pairs, `again`, each by groups of its own, `again_groups`. Its price is divided by
     what these columns and pairs weigh, `again_cells`: about the number of cells that hold more than noise, times how
-    often their noise counts. `shares` are the marginals of single columns, of both looks together, as probabilities.
+    often their noise counts. `triples` are the marginals of all triples by `triple_groups` of each column, if they are
+    wanted and the rows carry them. `shares` are the marginals of single columns, of both looks together, as
+    probabilities.
     """
 
     plan: SynthesisPlan
@@ -63,6 +67,8 @@ class Measured:
     again: tuple[Marginal, ...] = ()
     again_groups: tuple[tuple[Codes, ...], ...] = ()
     again_cells: tuple[int, ...] = ()
+    triples: tuple[Marginal, ...] = ()
+    triple_groups: tuple[Codes, ...] = ()
     quality: Quality | None = None
     """How far rows drawn from the model are from the data, without a plan: it is `plan.quality`."""
     people: Measured | None = None
@@ -70,7 +76,7 @@ class Measured:
 
     def tables(self) -> tuple[Marginal, ...]:
         """All noisy marginals of the columns of the sheet."""
-        return (*self.alone, *self.chosen_by, *self.pairs, *self.alone_again, *self.again)
+        return (*self.alone, *self.chosen_by, *self.pairs, *self.alone_again, *self.again, *self.triples)
 
     def noises(self) -> list[Noise]:
         """All noise that was added; together it costs what was charged."""
@@ -92,6 +98,7 @@ class Measured:
         if plan.method is Method.JOINT:
             whole = _are(measured.alone, [places], [cells], plan.division.alone())
             later = (*measured.alone_again, *measured.again, *measured.again_groups, *measured.again_cells)
+            later = (*later, *measured.triples, *measured.triple_groups)
             rest = (*measured.groups, *measured.chosen_by, *measured.pairs, *later)
             return whole and not rest and _laws(measured.shares, [math.prod(cells)])
         singles: list[tuple[int, ...]] = [(place,) for place in places]
@@ -113,8 +120,19 @@ class Measured:
         if not _are(measured.pairs, pairs, shapes, first.noises([i * j for i, j in shapes])):
             return False
         shapes = [*((count,) for count in cells), *_shapes(measured.again_groups)]
-        noises = plan.division.again(measured.again_cells)
-        return _are((*measured.alone_again, *measured.again), [*singles, *again], shapes, noises)
+        noises = plan.division.again(measured.again_cells, triples=bool(measured.triples))
+        second = _are((*measured.alone_again, *measured.again), [*singles, *again], shapes, noises)
+        return second and self._triples_possible(cells)
+
+    def _triples_possible(self, cells: Sequence[int]) -> bool:
+        """Whether these are all triples, by groups of the columns, with their noise; or none."""
+        if not self.triples and not self.triple_groups:
+            return True
+        if not self.plan.division.triples or not _groupings(self.triple_groups, cells):
+            return False
+        formed = shapes_of_triples(self.triple_groups)
+        noises = self.plan.division.of_triples([math.prod(shape) for shape in formed])
+        return _are(self.triples, triples(len(cells)), formed, noises)
 
     def _by_groups(self, cells: Sequence[int]) -> bool:
         """Whether each pair of the second look has groups of its two columns, and cells that hold something."""
@@ -194,15 +212,30 @@ def _again(first: Measured, codes: Codes, coins: Coins) -> Measured:
         tuple(levels[place][level] for place, level in zip(each.columns, each.levels, strict=True)) for each in chosen
     )
     effective = (*columns, *(each.cells for each in chosen))
-    noises = division.again(effective)
+    thirds = groups_of_triples(division, first.shares, first.groups, first.total)
+    noises = division.again(effective, triples=bool(thirds))
     singles = [each.columns for each in first.alone]
     alone = _noisy(singles, list(codes.T), [(count,) for count in cells], noises[: len(cells)], coins)
     again = _by([each.columns for each in chosen], codes, by, noises[len(cells) :], coins)
+    three = _of_triples(first.plan, thirds, codes, coins)
     both = (precise_mean(*each) for each in zip(first.alone, alone, strict=True))
-    counted = _at_most(_total([*first.alone, *first.pairs, *alone, *again]))
+    counted = _at_most(_total([*first.alone, *first.pairs, *alone, *again, *three]))
     known = tuple(shares(counts, counted) for counts, _ in both)
     second = replace(first, total=counted, shares=known, alone_again=alone, again=again)
-    return replace(second, again_groups=by, again_cells=effective)
+    return replace(second, again_groups=by, again_cells=effective, triples=three, triple_groups=thirds)
+
+
+def _of_triples(plan: SynthesisPlan, groups: tuple[Codes, ...], codes: Codes, coins: Coins) -> tuple[Marginal, ...]:
+    """The noisy marginals of all triples by these groups; none without groups."""
+    if not groups:
+        return ()
+    formed, columns = shapes_of_triples(groups), triples(len(groups))
+    noises = plan.division.of_triples([math.prod(shape) for shape in formed])
+    parts = [each[codes[:, place]] for place, each in enumerate(groups)]
+    numbers = (
+        (parts[i] * shape[1] + parts[j]) * shape[2] + parts[k] for (i, j, k), shape in zip(columns, formed, strict=True)
+    )
+    return _noisy(columns, numbers, formed, noises, coins)
 
 
 def _groupings_of(axis: Drawable, share: Weights, groups: Codes, most: int) -> list[Codes]:

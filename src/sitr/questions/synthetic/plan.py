@@ -42,6 +42,12 @@ FIRST = Fraction(1, 6)
 CHOICE = Fraction(1, 5)
 """The part of that rest for the choice of pairs, if there are too many to measure all of them well."""
 
+TRIPLES = Fraction(1, 8)
+"""The part of the second look for tables of triples, if these are wanted and the noisy number of rows carries them."""
+
+MOST_COLUMNS = 15
+"""Triples of at most this many columns are measured."""
+
 MOST_PAIRS = 300
 """At most this many pairs are fitted. If there are more, the strongest are chosen privately."""
 
@@ -80,6 +86,8 @@ class Division:
     sheet: Sheet
     way: Way
     method: Method
+    triples: bool = False
+    """Whether tables of triples are wanted."""
 
     @property
     def price(self) -> Additive:
@@ -114,9 +122,14 @@ class Division:
         paired = self.paired()
         return paired.part(FIRST), paired.part(1 - FIRST)
 
-    def again(self, cells: Sequence[int]) -> list[Noise]:
-        """The noise of the second look: of columns, and then of pairs, that weigh so much."""
-        return self.looks()[1].noises(cells)
+    def again(self, cells: Sequence[int], *, triples: bool = False) -> list[Noise]:
+        """The noise of the second look: of columns, and then of pairs, that weigh so much, with or without triples."""
+        second = self.looks()[1]
+        return (second.part(1 - TRIPLES) if triples else second).noises(cells)
+
+    def of_triples(self, cells: Sequence[int]) -> list[Noise]:
+        """The noise of the tables of triples, with so many cells."""
+        return self.looks()[1].part(TRIPLES).noises(cells)
 
     @property
     def root(self) -> float:
@@ -193,6 +206,13 @@ class Division:
             return None
         return float(self.paired().noises([1] * min(self.pairs, MOST_PAIRS))[0].error())
 
+    def triple_error(self) -> tuple[int, float] | None:
+        """How many triples there are, and the 95% error of a count if all have tables of equal size; None without."""
+        if not self.triples:
+            return None
+        number = math.comb(len(self.sheet.axes), 3)
+        return number, float(self.of_triples([1] * number)[0].error())
+
 
 @dataclass(frozen=True, slots=True)
 class SynthesisPlan(Plan):
@@ -248,7 +268,8 @@ def _planned(division: Division, text: str) -> SynthesisPlan:
         choice = division.choosing()
         measured += [] if choice is None else [Measurement("choice of pairs", choice, moved)]
         first, second = division.looks()
-        measured += [Measurement("pairs", first, moved), Measurement("pairs again", second, moved)]
+        again = "pairs again, and triples" if division.triples else "pairs again"
+        measured += [Measurement("pairs", first, moved), Measurement(again, second, moved)]
     return SynthesisPlan(tuple(measured), division.price, text, division)
 
 
@@ -299,15 +320,22 @@ def _part(way: Way, fraction: Fraction) -> Way:
     return Way(way.charged, way.bought.share(fraction))
 
 
-def plan(sheet: Sheet, price: Promise, *, method: Method | None = None, text: str = "SYNTHESIZE") -> SynthesisPlan:
+def plan(
+    sheet: Sheet, price: Promise, *, method: Method | None = None, triples: bool = False, text: str = "SYNTHESIZE"
+) -> SynthesisPlan:
     """The plan for a price. Without a `method` it is the one with the least expected error.
+
+    With `triples`, a part of the second look may go to tables of triples; one table of all columns has them anyway.
 
     An approximate price buys Gaussian or Laplace noise, whichever errs less; Laplace noise is charged without the δ.
     All choices are made from the price and the cells, which are public.
     """
     _check(sheet, method)
+    if triples:
+        _check_triples(sheet)
     candidates = [Division(sheet, way, each) for each in _methods(sheet, method) for way in ways(affordable(price))]
-    return _planned(min(candidates, key=Division.expected_error), text)
+    best = min(candidates, key=Division.expected_error)
+    return _planned(replace(best, triples=triples and best.method is Method.MARGINALS), text)
 
 
 def _methods(sheet: Sheet, method: Method | None) -> list[Method]:
@@ -335,6 +363,16 @@ def _check(sheet: Sheet, method: Method | None) -> None:
         raise QuestionError(
             given=f"The column {too_long[0]} has more than {MOST_CELLS:,} cells, each of which gets noise.",
             do="Choose wider cells, or leave the column out.",
+        )
+
+
+def _check_triples(sheet: Sheet) -> None:
+    """Refuse tables of triples of too few columns, or of too many."""
+    if not 3 <= len(sheet.axes) <= MOST_COLUMNS:
+        raise QuestionError(
+            wanted=f"3 to {MOST_COLUMNS} columns, so that tables of their triples can be measured",
+            given=f"{len(sheet.axes)}",
+            do="Choose other columns, or leave out fit_triples (--fit-triples); nothing was spent.",
         )
 
 

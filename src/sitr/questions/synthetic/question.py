@@ -40,13 +40,16 @@ class SyntheticQuestion:
     """How many rows are drawn for the quality; None for as many as the data set has, by noisy count."""
     diary: Diary | None = None
     """The rows of each person, if these are drawn together."""
+    fit_triples: bool = False
+    """Whether tables of triples are wanted as well."""
     judged: Judged = PLAIN
     """What the quality has beside columns, pairs, ranges and correlations."""
 
     def text(self) -> str:
         looked = "" if self.quality is None else " AND MEASURE THE QUALITY"
         people = "" if self.diary is None else "PEOPLE WITH "
-        return f"SYNTHESIZE {people}{', '.join(self.sheet.names)} FROM {self.table}{looked}"
+        fitted = " AND FIT TRIPLES" if self.fit_triples else ""
+        return f"SYNTHESIZE {people}{', '.join(self.sheet.names)} FROM {self.table}{fitted}{looked}"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -60,7 +63,7 @@ class SyntheticQuestion:
         see `_together`.
         """
         if self.diary is None:
-            tables = plan(self.sheet, price, method=self.method, text=self.text())
+            tables = plan(self.sheet, price, method=self.method, triples=self.fit_triples, text=self.text())
         else:
             tables = diary_plan(self.diary, price, method=self.method, text=self.text())
         if self.quality is None:

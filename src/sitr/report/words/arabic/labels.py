@@ -53,6 +53,7 @@ LABELS: Mapping[str, str] = {
     "propensity": "التمييز",
     "told apart": "التمييز بعمودين أو ثلاثة",
     "regression": "الانحدار",
+    "triples": "الثلاثيات",
     "adaptive": "الاختيار المتتابع",
     "adding up": "تطابق المجاميع",
     "after": "بعدها",

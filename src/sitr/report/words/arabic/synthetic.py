@@ -11,7 +11,7 @@ from sitr.namespace import Later
 from sitr.report.figures import number
 from sitr.report.words.arabic.marks import ltr, named
 from sitr.report.words.arabic.meaning import kept
-from sitr.report.words.arabic.nouns import CELL, COLUMN, PAIR, ROW, TABLE, VALUE, counted
+from sitr.report.words.arabic.nouns import CELL, COLUMN, GROUP, PAIR, ROW, TABLE, TRIPLE, VALUE, counted
 
 if TYPE_CHECKING:
     from sitr.questions.synthetic import plan as planned
@@ -168,11 +168,25 @@ class SyntheticWords:
         return ("أسماء الأعمدة وأنواعها", self.caps(plan), *cells)
 
     def missed(self, portrait: Portrait, /) -> str:
-        """Which pairs the rows follow less closely than the noise alone would explain; the first few by name."""
+        """Which tables the rows follow less closely than the noise alone would explain; the first few by name."""
         names = [_pair(pair) for pair in portrait.missed]
         more = f" و{ltr(number(len(names) - 3))} غيرها" if len(names) > 3 else ""
-        missed = f"{counted(len(names), PAIR)} من أصل {ltr(number(len(portrait.measured.pairs)))}"
+        pairs, triples = len(portrait.measured.pairs), len(portrait.measured.triples)
+        missed = f"{counted(len(names), PAIR)} من أصل {ltr(number(pairs))}"
+        if triples:
+            of = f"{counted(pairs, PAIR, oblique=True)} و{counted(triples, TRIPLE, oblique=True)}"
+            missed = f"{counted(len(names), TABLE)} من أصل {of}"
         return f"مما لا يطابقه النموذج: {missed}: {'؛ '.join(names[:3])}{more}"
+
+    def measured_triples(self, count: int, most: int, error: str, /) -> str:
+        """The tables of triples, with the most groups of a column, and the largest error of a count."""
+        tables, groups = counted(count, TRIPLE), counted(most, GROUP, oblique=True)
+        far = f"وخطأ العدد بثقة {ltr('95%')} {ltr(error)} على الأكثر"
+        return f"{tables} من الأعمدة، لكل عمود {groups} على الأكثر؛ {far}"
+
+    def no_triples(self) -> str:
+        """Why none of the wanted triples was measured."""
+        return "لم تُقَس: الصفوف أقل مما تتطلبه ضوضاؤها، بحسب عدد عليه ضوضاء؛ وذهب جزؤها من الثمن إلى الأزواج"
 
     def price(self, plan: SynthesisPlan, /) -> str:
         """The one charge, and its parts."""
@@ -197,6 +211,10 @@ class SyntheticWords:
     def pairs(self, count: int, /) -> str:
         """The tables of pairs of columns."""
         return f"{counted(min(count, planned.MOST_PAIRS), PAIR)} من الأعمدة، بحسب مجموعات القيم"
+
+    def triples(self, count: int, /) -> str:
+        """The tables of triples of columns, which need enough rows."""
+        return f"{counted(count, TRIPLE)} من الأعمدة، بحسب مجموعات القيم، إن كفت الصفوف"
 
     def people(self, name: str, /) -> str:
         """A table of people."""

@@ -167,10 +167,21 @@ class SyntheticWords:
         return ("the names and types of the columns", self.caps(plan), *cells)
 
     def missed(self, portrait: Portrait, /) -> str:
-        """Which pairs the rows follow less closely than the noise alone would explain; the first few by name."""
+        """Which tables the rows follow less closely than the noise alone would explain; the first few by name."""
         names = [_pair(pair) for pair in portrait.missed]
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        return f"the model misses {len(names)} of {len(portrait.measured.pairs)} pairs: {'; '.join(names[:3])}{more}"
+        pairs, triples = len(portrait.measured.pairs), len(portrait.measured.triples)
+        of = f"{pairs} pairs and {triples} triples" if triples else f"{pairs} pairs"
+        return f"the model misses {len(names)} of {of}: {'; '.join(names[:3])}{more}"
+
+    def measured_triples(self, count: int, most: int, error: str, /) -> str:
+        """The tables of triples, with the most groups of a column, and the largest error of a count."""
+        tables = f"{counted(count, 'triple')} of columns"
+        return f"{tables}, by at most {counted(most, 'group')} of each column; 95% error of a count at most {error}"
+
+    def no_triples(self) -> str:
+        """Why none of the wanted triples was measured."""
+        return "not measured: too few rows for their noise, by noisy count; their part of the price went to pairs"
 
     def price(self, plan: SynthesisPlan, /) -> str:
         """The one charge, and its parts."""
@@ -193,6 +204,10 @@ class SyntheticWords:
     def pairs(self, count: int, /) -> str:
         """The tables of pairs of columns."""
         return f"{min(count, planned.MOST_PAIRS)} pairs of columns, by groups"
+
+    def triples(self, count: int, /) -> str:
+        """The tables of triples of columns, which need enough rows."""
+        return f"{counted(count, 'triple')} of columns, by groups, if rows suffice"
 
     def people(self, name: str, /) -> str:
         """A table of people."""
