@@ -178,7 +178,7 @@ def _errors(plan: SynthesisPlan, words: Words) -> Iterator[tuple[str, ...]]:
 def _kinds(found: Quality, words: Words) -> Iterator[tuple[str, ...]]:
     for name, figures in words.synthetic.kinds(found):
         if figures:
-            worst = max(figures, key=lambda figure: abs(figure.found))
+            worst = found.worst(figures)
             mean = sum(abs(figure.found) for figure in figures) / len(figures)
             yield name, words.numerals(f"{mean:.4f}"), _worst(worst, words), words.synthetic.of(worst)
 

@@ -17,6 +17,7 @@ from sitr.errors import QuestionError, quoted
 from sitr.flavors.price import Amounts, Price, price_of
 from sitr.ledger.receipt import Receipt
 from sitr.noise.coins import Coins
+from sitr.numbers import flag
 from sitr.questions.aggregate.frame import Expr
 from sitr.questions.synthetic.axes import Codes, axes
 from sitr.questions.synthetic.declared import Map, derived_names, structure
@@ -204,6 +205,8 @@ def requested(
     rows = sheet(at.table, cut, rows_per_person=rows_per_person)
     question = SyntheticQuestion(rows, at.table.name, _method(method), rules(never, at.table, cut), rules_built_in)
     person: tuple[str, ...] = ()
+    for name, choice in (("people", people), ("fit_triples", fit_triples)):
+        flag(choice, name=name, of="synthesize")
     if people or constant or order is not None:
         arguments.several(constant, name="constant", example='["sex", "birth_year"]')
         found = diary(at.table, rows, constant=tuple(constant), order=order)

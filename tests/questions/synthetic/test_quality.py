@@ -369,3 +369,22 @@ def test_the_best_classifier_of_one_pair_has_the_error_of_its_distance(sheet: Sh
     only = replace(found, pairs=found.pairs[:1])
     assert only.told_apart is not None
     assert only.told_apart.error == pytest.approx(found.pairs[0].error / 4)
+
+
+def test_the_error_of_the_worst_figure_holds_although_noise_chose_it(sheet: Sheet, town: Codes) -> None:
+    """2,000 times: no column differs, so each distance is noise. The error of one number holds for fewer than 93%."""
+    fitted = made(sheet, town)
+    found = privately(
+        looked(fitted, drawn(town), ZeroConcentratedDP(1.0)), fitted, drawn(town), town, coins=TestCoins(1)
+    )
+    generator = np.random.default_rng(2)
+    for kind in ("single", "pairs"):
+        figures, held, alone = getattr(found, kind), 0, 0
+        assert len(figures) > 1
+        for _ in range(2000):
+            noisy = tuple(replace(each, found=1 + generator.normal() * each.error / 1.96) for each in figures)
+            worst = replace(found, **{kind: noisy}).worst(noisy)
+            held += abs(worst.found - 1) <= worst.error
+            alone += abs(worst.found - 1) <= next(each.error for each in figures if each.columns == worst.columns)
+        assert held >= 1880
+        assert alone < 1860, kind

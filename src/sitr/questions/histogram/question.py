@@ -9,7 +9,7 @@ from typing import Any, cast
 from sitr.dataset.cells import Grid, Rule
 from sitr.dataset.domain import DeclaredCells, axis
 from sitr.dataset.schema import Column, Kind, Table
-from sitr.errors import QuestionError, unknown_name
+from sitr.errors import QuestionError, quoted, unknown_name
 from sitr.flavors.promise import Promise
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
@@ -68,6 +68,12 @@ def histogram_question(
     **said: object,
 ) -> HistogramQuestion:
     """The question about these columns; `said` are the other fields of `DeclaredCells`, by column or for the one."""
+    if not isinstance(method, Method | None):
+        raise QuestionError(
+            wanted="a method of histograms such as Flat() or Tree()",
+            given=quoted(method),
+            do="Write for example method=sitr.questions.Tree(), or leave it out.",
+        )
     candidates = tuple(bins) if isinstance(bins, list | tuple) else None
     if candidates is not None:
         method = _chosen(candidates, method)

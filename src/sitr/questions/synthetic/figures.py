@@ -94,6 +94,21 @@ class Quality:
         worst = max(wide, key=lambda figure: figure.found - figure.error)
         return Figure(worst.columns, min(1.0, 0.5 + worst.found / 4), min(0.5, worst.error / 4))
 
+    def worst(self, figures: tuple[Figure, ...]) -> Figure:
+        """The largest of the figures of one kind. Noise chose it, so its error holds for all of them at once."""
+        worst = max(figures, key=lambda figure: abs(figure.found))
+        return replace(worst, error=worst.error * _wider(self._noise_of(figures), len(figures)))
+
+    def _noise_of(self, figures: tuple[Figure, ...]) -> Noise | None:
+        """The noise of these figures; that of one distance for the means of subgroups, whose tails are no heavier."""
+        if self.plan is None:
+            return None
+        if figures is self.correlations:
+            return next(iter(self.plan.pairs), None)
+        if figures is self.triples or figures is self.subgroups:
+            return self.plan.noise("triples" if figures is self.triples else "subgroups")
+        return self.plan.distances
+
     @property
     def mean_single(self) -> float:
         return _mean(self.single)

@@ -15,6 +15,7 @@ from sitr.flavors.promise import Promise
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.shared import SharedNoise
 from sitr.neighbors.distance import Distance
+from sitr.numbers import flag
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.synthetic.products import products
 from sitr.questions.synthetic.sheet import Sheet
@@ -45,7 +46,7 @@ def judged(names: Sequence[str], target: str | None, *, triples: bool) -> Judged
             given=repr(target),
             do=suggestion(target, list(names)) if len(names) > 1 else "Imitate more columns.",
         )
-    if triples and not 0 < math.comb(len(names), 3) <= MOST_TRIPLES:
+    if flag(triples, name="triples", of="the quality") and not 0 < math.comb(len(names), 3) <= MOST_TRIPLES:
         raise QuestionError(
             wanted=f"1 to {MOST_TRIPLES} triples of columns to compare",
             given=f"{math.comb(len(names), 3):,}",

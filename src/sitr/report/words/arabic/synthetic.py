@@ -228,7 +228,7 @@ class SyntheticWords:
         """What is measured for the quality."""
         return "الجودة: كل مسافة، بعدد الصفوف"
 
-    def kinds(self, found: Quality, /) -> tuple[tuple[str, Sequence[Figure]], ...]:
+    def kinds(self, found: Quality, /) -> tuple[tuple[str, tuple[Figure, ...]], ...]:
         """The figures about the quality by kind."""
         distance = ltr("Σ|p − q|")
         return (

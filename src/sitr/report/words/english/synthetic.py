@@ -221,7 +221,7 @@ class SyntheticWords:
         """What is measured for the quality."""
         return "quality: each distance, in rows"
 
-    def kinds(self, found: Quality, /) -> tuple[tuple[str, Sequence[Figure]], ...]:
+    def kinds(self, found: Quality, /) -> tuple[tuple[str, tuple[Figure, ...]], ...]:
         """The figures about the quality by kind."""
         return (
             ("share of each value, Σ|p − q|", found.single),
