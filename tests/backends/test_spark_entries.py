@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from sitr.backends import spark_entries
-from sitr.backends.spark_entries import PIECE, Piece, gathered, merged, pieces, ranked, split
+from sitr.backends.spark_entries import PIECE, Packet, gathered, merged, pieces, ranked, split
 
 Rows = Sequence[tuple[int, int]]
 """People and words."""
@@ -44,7 +44,7 @@ def arrived(tasks: Sequence[Rows], bits: int) -> Counter[tuple[int, int]]:
 
 def forms(tasks: Sequence[Rows], bits: int) -> set[tuple[str, int | None]]:
     """The type of the keys, and the bytes of the number of rows."""
-    found = [Piece.of(each) for buffers in sent(tasks, bits).values() for each in buffers]
+    found = [Packet.of(each) for buffers in sent(tasks, bits).values() for each in buffers]
     return {(str(each.key.dtype), None if each.number is None else each.number.itemsize) for each in found}
 
 

@@ -30,12 +30,12 @@ def test_entries_have_all_forms(monkeypatch: pytest.MonkeyPatch) -> None:
     """Entries of 4, 8 and 10 bytes, without numbers of equal rows, and with numbers of 8 and 32 bits."""
     seen = set()
 
-    def noted(_: Any, buffer: Any) -> spark_entries.Piece:
+    def noted(_: Any, buffer: Any) -> spark_entries.Packet:
         seen.add(tuple(np.frombuffer(buffer, np.int64, 4)[[0, 3]].tolist()))
         return of(buffer)
 
-    of = spark_entries.Piece.of
-    monkeypatch.setattr(spark_entries.Piece, "of", classmethod(noted))
+    of = spark_entries.Packet.of
+    monkeypatch.setattr(spark_entries.Packet, "of", classmethod(noted))
     for shift in (0, 24, 56):
         computed(shift, SHAPE, ORDER)
     assert {form for form, _ in seen} == {4, 8, 10}

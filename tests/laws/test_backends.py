@@ -32,6 +32,7 @@ from sitr.backends.packed.choose import hashes, lowest
 from sitr.backends.postgres import Postgres, open_table
 from sitr.backends.postgres_dialect import PortablePostgresDialect
 from sitr.backends.reading import FewGroups, FewInTotal, FewRows, Histories, Listing, Reading, Rows, Totals, tree
+from sitr.backends.several import SeveralTables
 from sitr.backends.sources import ArrowRows, ParquetFile, Source
 from sitr.backends.spark import Spark
 from sitr.backends.values import CellNumber, EachPerson, EachRow, Flag, Granules, Key
@@ -281,7 +282,7 @@ def test_no_source_is_missing() -> None:
 def test_no_backend_is_missing(tmp_path: Path) -> None:
     """Whatever reads rows and knows their number is a backend, complete or not; `hold` makes each of them."""
     made = {type(make(arrow(dict(PEOPLE)), tmp_path / name)) for name, make in SOURCES.items()}
-    made.add(Spark)  # which has these laws in test_spark.py
+    made |= {Spark, SeveralTables}  # the laws of Spark are in test_spark.py, and the other one asks the others
     assert made == walk.having(("read", "size")) == walk.like(Backend)
 
 

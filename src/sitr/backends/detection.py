@@ -44,7 +44,7 @@ class _Sniffed:
     def of(cls, path: Path, written: DeclaredFormat) -> _Sniffed | None:
         """None if the file is no CSV file that is written like this.
 
-        DuckDB refuses long lines unless it is told how long they are. They are looked for only where it refuses a file.
+        DuckDB refuses long lines unless it knows how long they are. They are looked for only where it refuses a file.
         """
         found = cls._of(path, written)
         if found is None and (longest := _longest(path)[1]) > _LONG:

@@ -138,8 +138,9 @@ BATCHES = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "4000",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
 }
-"""How Spark gives rows to Python: so many at once, and without a limit on their bytes, which Spark would compute anew
-for every row. That takes more than half of the time of giving them. Our rows are short (`spark_entries.PIECE`)."""
+"""How Spark gives rows to Python: this number of rows at once, and without a limit on their bytes, which Spark would
+compute anew for every row. That takes more than half of the time of giving them. Our rows are short
+(`spark_entries.PIECE`)."""
 
 _lock = Lock()
 _changed: dict[object, tuple[int, dict[str, str | None]]] = {}

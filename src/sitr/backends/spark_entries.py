@@ -125,7 +125,7 @@ def once(key: NDArray[Any]) -> tuple[NDArray[Any], Counts | None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Packet:
     """What `pieces` sent: keys above `least`; or highs and words. No number means that all rows differ."""
 
     least: int
@@ -134,7 +134,7 @@ class Piece:
     number: NDArray[Any] | None
 
     @classmethod
-    def of(cls, buffer: Any) -> Piece:
+    def of(cls, buffer: Any) -> Packet:
         form, rows, least, numbered = np.frombuffer(buffer, np.int64, 4).tolist()
         kind, word = {4: np.uint32, 8: np.uint64}.get(form, np.int64), None
         if form == _WIDE:
@@ -172,7 +172,7 @@ class Entries:
 
 def gathered(bucket: int, buffers: Sequence[Any], bits: int) -> Entries:
     """The entries of all pieces of a bucket."""
-    found = [Piece.of(buffer) for buffer in buffers]
+    found = [Packet.of(buffer) for buffer in buffers]
     number = None
     if any(each.number is not None for each in found):
         ones = (np.ones(len(each.key), np.uint8) if each.number is None else each.number for each in found)

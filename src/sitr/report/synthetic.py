@@ -151,7 +151,7 @@ def quality(found: Quality, receipt: Receipt | None, *, private: bool, words: Wo
 
 
 def _triples(measured: Measured, words: Words) -> str:
-    """What was measured of triples, where they were wanted."""
+    """What was measured of triples, where the request asks for them."""
     if not measured.triples:
         return words.synthetic.no_triples()
     most = max(max(each.counts.shape) for each in measured.triples)

@@ -383,7 +383,7 @@ def test_the_error_of_the_worst_figure_holds_although_noise_chose_it(sheet: Shee
         assert len(figures) > 1
         for _ in range(2000):
             noisy = tuple(replace(each, found=1 + generator.normal() * each.error / 1.96) for each in figures)
-            worst = replace(found, **{kind: noisy}).worst(noisy)
+            worst = (replace(found, single=noisy) if kind == "single" else replace(found, pairs=noisy)).worst(noisy)
             held += abs(worst.found - 1) <= worst.error
             alone += abs(worst.found - 1) <= next(each.error for each in figures if each.columns == worst.columns)
         assert held >= 1880

@@ -129,7 +129,7 @@ def _mean(figures: tuple[Figure, ...]) -> float:
 
 
 def _wider(noise: Noise | None, many: int) -> float:
-    """How many times the error of one number an error is that holds for so many of them at once."""
+    """The error that holds for this many numbers at once, as a multiple of the error of one."""
     if noise is None or not (one := float(noise.error())):
         return 1.0
     return float(noise.error(confidence=1 - Fraction(1, 20 * many))) / one

@@ -128,7 +128,7 @@ class Division:
         return (second.part(1 - TRIPLES) if triples else second).noises(cells)
 
     def of_triples(self, cells: Sequence[int]) -> list[Noise]:
-        """The noise of the tables of triples, with so many cells."""
+        """The noise of the tables of triples, with these numbers of cells."""
         return self.looks()[1].part(TRIPLES).noises(cells)
 
     @property

@@ -43,7 +43,7 @@ def groups_of_triples(
 ) -> tuple[Codes, ...]:
     """The finest groups of each column with which the noise of triples is small enough; none if there are none.
 
-    They join groups of the first look, so that no new sets of cells have to be told apart. Shares, groups and the
+    They join groups of the first look, so that no new sets of cells arise. Shares, groups and the
     number of rows are noisy and released, so that this choice reads no row.
     """
     if not division.triples:

@@ -226,7 +226,8 @@ class TablesPlan(Plan):
         else:
             z = normal_width(confidence) * (1 + 1e-3)
             spread = float(weight) ** 2 * self.term_variances(total, node), self.term_variances(measure.values, node)
-            low, high = fieller(sums, values, *spread, z, -math.inf, math.inf)
+            with np.errstate(over="ignore", invalid="ignore"):  # at the smallest prices no interval is finite
+                low, high = fieller(sums, values, *spread, z, -math.inf, math.inf)
         return float(np.max(high - low)) / 2
 
 

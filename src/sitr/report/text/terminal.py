@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from io import StringIO
 from itertools import compress, islice
 
@@ -13,6 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table as Grid
 from rich.text import Text
 
+from sitr.dataclass import dataclass
 from sitr.report.figures import all_digits, displayed
 from sitr.report.paper import Facts, Paper, PaperColumn, PaperTable, Role
 from sitr.report.text.blocks import blocks
