@@ -13,11 +13,15 @@ from sitr.noise.coins import Coins
 from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.diary import Diary
 from sitr.questions.synthetic.draw import cells_of, from_joint, from_sample, uniform
+from sitr.questions.synthetic.level import levelled
 from sitr.questions.synthetic.marginals import Weights
 from sitr.questions.synthetic.weighted_rows import WeightedRows
 
 BLOCK = 4096
 """How many rows are drawn at a time."""
+
+FEW = 20_000
+"""The most rows by which laws are levelled; those of others are levelled in the same way."""
 
 Model = WeightedRows | Weights
 Known = Mapping[int, Codes]
@@ -100,10 +104,13 @@ def _from_terms(
     known: Known,
 ) -> Codes:
     """One column after another, each given all before it: see `sitr.questions.synthetic.following`."""
-    columns = len(model.atoms)
+    columns, at = len(model.atoms), diary.given - len(diary.varying) - 1  # the column with the place of the row
     rows = np.empty((columns, len(given)), dtype=np.int64)
     for place in range(diary.given):
         rows[place] = model.atoms[place][given[:, place]]
+    alike = np.flatnonzero(model.rows[:, at] == (rows[at, 0] if len(given) else -1))
+    weights = model.weights[alike] / max(model.weights[alike].sum(), 1e-300)
+    worth = 1 / float((weights**2).sum()) if weights.any() else 0.0
     for column in range(diary.given, columns):
         if column - diary.given in known:
             rows[column] = model.atoms[column][known[column - diary.given]]
@@ -111,13 +118,21 @@ def _from_terms(
         ordered = floor is not None and column == diary.given + (diary.ordered or 0)
         lowest = model.atoms[column][floor] if ordered else None
         toss = uniform(len(given), coins)
-        for start in range(0, len(given), BLOCK):
-            part = slice(start, start + BLOCK)
-            logs = np.repeat(terms[(column,)][None, :], len(toss[part]), axis=0)
+
+        def logs_of(part: slice, column: int = column, lowest: Codes | None = lowest) -> NDArray[np.float32]:
+            own = rows[:, part]
+            logs = np.repeat(terms[(column,)][None, :], own.shape[1], axis=0)
             for place in range(column):
-                logs += terms[place, column][rows[place, part]]
+                logs += terms[place, column][own[place]]
             if lowest is not None:
                 logs[np.arange(logs.shape[1]) < lowest[part, None]] = -np.inf
+            return logs
+
+        wanted = np.bincount(model.rows[alike, column], weights, minlength=len(terms[(column,)])).astype(np.float64)
+        more = levelled(logs_of(slice(0, FEW)), wanted, worth)
+        for start in range(0, len(given), BLOCK):
+            part = slice(start, start + BLOCK)
+            logs = logs_of(part) + more
             sums = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
             below = (sums <= (toss[part] * sums[:, -1])[:, None]).sum(axis=1)
             rows[column, part] = np.minimum(below, logs.shape[1] - 1)
