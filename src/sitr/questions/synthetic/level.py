@@ -1,10 +1,10 @@
 """Laws of many draws, changed as little as possible, so that together they give the shares that are wanted.
 
-The law of each row, given the row before it, is a little wrong, because it follows from noisy tables. From row to row of
-a person the errors add up: where values never decrease, they drift to the end of the year. The shares of the values in
-the first row, the second row, … are measured, too, and much better than laws. So the laws of all rows with one place
-get one factor for each value, the same for all of them: of all laws whose mean is what is wanted, these are the nearest
-to the laws that were given, by their divergence (iterative proportional fitting).      [Csi75, Sec. 3]
+The law of each row, given the row before it, is a little wrong, because it follows from noisy tables. From row to row
+of a person the errors add up: where values never decrease, they drift to the end of the year. The shares of the values
+in the first row, the second row, … are known much better. So the laws of all rows with one place get one factor for
+each value, the same for all of them: of all laws whose mean is what is wanted, these are the nearest to the laws that
+were given, by their divergence (iterative proportional fitting).      [Csi75, Sec. 3]
 """
 
 from __future__ import annotations
@@ -24,22 +24,25 @@ MOST = 8.0
 """The largest logarithm of a factor: a value that no law allows cannot get its share."""
 
 CHANCE = 2.0
-"""Shares that are wanted are those of a sample: what is within this many standard deviations of them is left as it is."""
+"""What is wanted are shares in a sample: what is within this many standard deviations of them is left as it is."""
 
 
-def levelled(logs: NDArray[np.float32], wanted: Weights, rows: float) -> NDArray[np.float32]:
+def levelled(logs: NDArray[np.float32], sample: NDArray[np.integer], weights: Weights) -> NDArray[np.float32]:
     """The logarithm of the factor of each value, from the logarithms of the laws, a row for each.
 
-    `wanted` are the shares in a sample of this number of rows, if all had equal weights.
+    The values of the weighted sample have the shares that are wanted, apart from chance.
 
     >>> laws = np.log(np.array([[0.9, 0.1], [0.5, 0.5]] * 50)).astype(np.float32)
-    >>> found = np.exp(laws.astype(float) + levelled(laws, np.array([0.3, 0.7]), 1e9))
-    >>> (found / found.sum(axis=1, keepdims=True)).mean(axis=0).round(3).tolist()
+    >>> more = levelled(laws, np.repeat([0, 1], [300_000, 700_000]), np.ones(1_000_000))
+    >>> found = np.exp(laws.astype(float) + more)
+    >>> (found / found.sum(axis=1, keepdims=True)).mean(axis=0).round(2).tolist()
     [0.3, 0.7]
     """
     more = np.zeros(logs.shape[1], dtype=np.float32)
+    rows = weights.sum() ** 2 / max((weights**2).sum(), 1e-300)
     if min(len(logs), rows) < FEWEST:
         return more
+    wanted = np.bincount(sample, weights, minlength=logs.shape[1]) / weights.sum()
     laws = np.exp(logs - logs.max(axis=1, keepdims=True)).astype(np.float64)
     wide = CHANCE * np.sqrt(wanted * (1 - wanted) / rows) + 1 / rows
     target = np.clip(_mean(laws), wanted - wide, wanted + wide)

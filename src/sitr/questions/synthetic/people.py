@@ -108,9 +108,8 @@ def _from_terms(
     rows = np.empty((columns, len(given)), dtype=np.int64)
     for place in range(diary.given):
         rows[place] = model.atoms[place][given[:, place]]
-    alike = np.flatnonzero(model.rows[:, at] == (rows[at, 0] if len(given) else -1))
-    weights = model.weights[alike] / max(model.weights[alike].sum(), 1e-300)
-    worth = 1 / float((weights**2).sum()) if weights.any() else 0.0
+    alike = model.rows[:, at] == (rows[at, 0] if len(given) else -1)
+    sample, weights = model.rows[alike], model.weights[alike]
     for column in range(diary.given, columns):
         if column - diary.given in known:
             rows[column] = model.atoms[column][known[column - diary.given]]
@@ -128,8 +127,7 @@ def _from_terms(
                 logs[np.arange(logs.shape[1]) < lowest[part, None]] = -np.inf
             return logs
 
-        wanted = np.bincount(model.rows[alike, column], weights, minlength=len(terms[(column,)])).astype(np.float64)
-        more = levelled(logs_of(slice(0, FEW)), wanted, worth)
+        more = levelled(logs_of(slice(0, FEW)), sample[:, column], weights)
         for start in range(0, len(given), BLOCK):
             part = slice(start, start + BLOCK)
             logs = logs_of(part) + more
