@@ -170,6 +170,7 @@ def test_a_domain_that_only_the_rows_know_is_refused_or_paid_for(budget: Budget)
         (("ward", "days"), {}),
         (("days",), {"method": Flat()}),
         (("ward",), {"method": Tree()}),
+        (("cost",), {"bins": 4, "method": "flat"}),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_spent(budget: Budget, columns: Any, said: Any) -> None:

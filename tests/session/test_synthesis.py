@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import sitr
+from sitr.noise.coins import TestCoins
 from sitr.questions.synthetic.plan import Method
 from sitr.session.budget import Budget
 from sitr.session.synthetic import Synthetic
@@ -274,3 +275,16 @@ def test_triples_of_people_and_of_several_tables_are_refused(tmp_path: Path) -> 
     with pytest.raises(sitr.SitrError, match="3 to 15 columns"):
         two.release(rho=0.5)
     assert str(budget.remaining()) == "ZeroConcentratedDP(rho=1.0)"
+
+
+@pytest.mark.parametrize("said", [{"people": "no"}, {"fit_triples": "x"}])
+def test_a_choice_that_is_neither_true_nor_false_is_refused(tmp_path: Path, said: dict[str, Any]) -> None:
+    rows = pa.table({"a": [0, 1], "b": [0, 1], "c": [1, 0]})
+    data = sitr.protect(rows, name="flags", unit=sitr.Row(), bounds=dict.fromkeys("abc", (0, 1)))
+    budget = data.budget(rho=1, ledger=tmp_path / "l.db")
+    with pytest.raises(sitr.SitrError, match="to be True or False"):
+        budget.synthesize(bins=2, **said)
+    made = budget.synthesize(bins=2).release(rho=0.5, coins=TestCoins(1))
+    with pytest.raises(sitr.SitrError, match="triples of the quality to be True or False"):
+        made.measure(rho=0.1, triples="x")  # type: ignore[arg-type]
+    assert str(budget.remaining()) == "ZeroConcentratedDP(rho=0.5)"

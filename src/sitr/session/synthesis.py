@@ -205,8 +205,8 @@ def requested(
     rows = sheet(at.table, cut, rows_per_person=rows_per_person)
     question = SyntheticQuestion(rows, at.table.name, _method(method), rules(never, at.table, cut), rules_built_in)
     person: tuple[str, ...] = ()
-    for name, choice in (("people", people), ("fit_triples", fit_triples)):
-        flag(choice, name=name, of="synthesize")
+    flag(people, name="people", of="synthesize")
+    flag(fit_triples, name="fit_triples", of="synthesize")
     if people or constant or order is not None:
         arguments.several(constant, name="constant", example='["sex", "birth_year"]')
         found = diary(at.table, rows, constant=tuple(constant), order=order)
