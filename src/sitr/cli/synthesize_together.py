@@ -156,7 +156,7 @@ def _request(given: dict[str, Any], path: Path) -> Synthesis:
         ordered=public.ordered,
         together=public.together,
         rows_per_person=given.get("rows_per_person"),
-        people=given.get("people", False) is True,
+        people=given.get("people", False),
         constant=given.get("constant", ()),
         order=given.get("order"),
     )
