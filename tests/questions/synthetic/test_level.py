@@ -40,6 +40,14 @@ def test_what_chance_explains_is_left_as_it_is() -> None:
     assert abs(levelled(LOGS, *sampled(near, MANY))).max() > 0.05
 
 
+def test_one_value_alone_is_wanted_whatever_its_weights_add_up_to() -> None:
+    weights = GENERATOR.uniform(4.9e-5, 5.1e-5, size=20_000)
+    for part in (weights, weights[:19_999], weights[:777]):
+        found = levelled(LOGS, np.ones(len(part), dtype=np.int64), part)
+        assert np.isfinite(found).all()
+        assert mean(LOGS + found)[1] > 0.9
+
+
 def test_a_few_heavy_rows_are_few() -> None:
     sample, weights = sampled(WANTED, MANY)
     weights[: FEWEST - 2] = 1e12

@@ -44,7 +44,9 @@ def levelled(logs: NDArray[np.float32], sample: NDArray[np.integer], weights: We
         return more
     wanted = np.bincount(sample, weights, minlength=logs.shape[1]) / weights.sum()
     laws = np.exp(logs - logs.max(axis=1, keepdims=True)).astype(np.float64)
-    wide = CHANCE * np.sqrt(wanted * (1 - wanted) / rows) + 1 / rows
+    wide = (
+        CHANCE * np.sqrt(np.clip(wanted * (1 - wanted), 0.0, None) / rows) + 1 / rows
+    )  # a share of 1 may be rounded up
     target = np.clip(_mean(laws), wanted - wide, wanted + wide)
     target /= target.sum()
     rare = 0.1 / len(logs)
