@@ -162,8 +162,15 @@ def mean_error(census: Census, rows: Codes) -> float:
     return float(np.mean(errors(census, rows)))
 
 
-def ours(census: Census, *, rho: float = RHO, ordered: Sequence[str] | None = None, epsilon: float = EPSILON) -> Found:
-    """Sitr, as its users run it: through a ledger, with the system's coins.
+def ours(
+    census: Census,
+    *,
+    rho: float = RHO,
+    ordered: Sequence[str] | None = None,
+    epsilon: float = EPSILON,
+    fit_triples: bool = False,
+) -> Found:
+    """Sitr, as its users run it: through a ledger, with the system's coins, with or without tables of triples.
 
     If columns are named as `ordered`, the price is (ε, δ), and triples are compared as well.
     """
@@ -181,7 +188,7 @@ def ours(census: Census, *, rho: float = RHO, ordered: Sequence[str] | None = No
     )
     with TemporaryDirectory() as folder:
         budget = data.budget(price, ledger=f"{folder}/ledger.db")
-        asked = budget.synthesize(bins=max(census.cells), required=census.names)
+        asked = budget.synthesize(bins=max(census.cells), required=census.names, fit_triples=fit_triples)
         made = asked.release(price)
     rows = made.draw(len(census.rows))
     cpu = time.process_time() - start
@@ -359,13 +366,15 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1, help="runs of each method, with --described")
     parser.add_argument("--known", choices=KNOWN, nargs="*", default=[], help="tables that come with packages")
     parser.add_argument("--epsilon", type=float, default=EPSILON, help="of Sitr and independent columns, at δ = 1e-9")
+    parser.add_argument("--fit-triples", action="store_true", help="Sitr measures tables of triples, too")
     parser.add_argument("--megabytes", type=float, default=MOST_MEGABYTES, help="the largest model of AIM")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     METHODS[AIM] = partial(adaptive, megabytes=given.megabytes)
+    METHODS[SITR] = partial(ours, fit_triples=given.fit_triples)
     if given.epsilon != EPSILON:
         rho = sitr.ZeroConcentratedDP.fitting(sitr.ApproximateDP(given.epsilon, DELTA)).rho
-        METHODS[SITR] = partial(ours, epsilon=given.epsilon)
+        METHODS[SITR] = partial(ours, epsilon=given.epsilon, fit_triples=given.fit_triples)
         METHODS[INDEPENDENT] = partial(independent, rho=rho)
         METHODS[LAPLACE] = partial(independent_laplace, epsilon=given.epsilon)
     if given.known:
